@@ -8,7 +8,7 @@
 
 namespace lava::bench {
 
-/// Ends the program when something failed: a benchmark has nothing to fall back to.
+/// Ends the program after an error, because a benchmark cannot continue.
 inline void Check(const Status& status) {
   if (status.ok()) return;
   std::fprintf(stderr, "%s\n", status.ToString().c_str());

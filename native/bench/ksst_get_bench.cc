@@ -1,5 +1,5 @@
-// Point lookups in one key SST whose blocks are all in the cache. Prints nanoseconds per lookup;
-// under `valgrind --tool=callgrind --toggle-collect='*RunLookups*'` the instructions divided by the
+// Point lookups in one key SST whose blocks are all cached. Prints nanoseconds per lookup. Under
+// `valgrind --tool=callgrind --toggle-collect='*RunLookups*'`, the instructions divided by the
 // printed count are those of one lookup.
 //   ksst_get_bench hit|miss|multi|scan|direct [records] [lookups]
 //                  [inline|references|mixed|deletes] [cache MiB]
@@ -21,7 +21,7 @@ namespace {
 
 constexpr char kPath[] = "/bench/1.ksst";
 
-/// As Flink writes a map entry: key group, table id, key, namespace, user key.
+/// Flink's key of a map entry: key group, table id, key, namespace, user key.
 std::string KeyOf(uint64_t n, bool absent) {
   std::string key;
   PutBigEndian(&key, n * 128 / 10'000'000, 1);
@@ -32,7 +32,7 @@ std::string KeyOf(uint64_t n, bool absent) {
   return key;
 }
 
-/// What stands at the n-th key.
+/// The record of the n-th key.
 Record RecordOf(uint64_t n, const std::string& content, std::string* value) {
   Record record{{}, RecordKind::kPut, 18, {}};
   if (content == "references" || (content == "mixed" && n % 2 == 0)) {

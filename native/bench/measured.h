@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-/// What benchmarks of single calls measure by.
+/// Measurements for benchmarks of single calls.
 namespace lava::bench {
 
 using Clock = std::chrono::steady_clock;
@@ -25,7 +25,8 @@ inline double Seconds(Clock::time_point since) {
   return std::chrono::duration<double>(Clock::now() - since).count();
 }
 
-// Bytes that the device wrote, as the block layer counts them; -1: not told. Others' are in it.
+// Bytes that the device wrote, as counted by the block layer, including writes of other processes;
+// -1: unknown.
 inline int64_t DeviceBytesWritten(const std::string& directory) {
   struct stat st {};
   if (stat(directory.c_str(), &st) != 0) return -1;
@@ -36,8 +37,8 @@ inline int64_t DeviceBytesWritten(const std::string& directory) {
   return file ? static_cast<int64_t>(fields[6]) * 512 : -1;
 }
 
-// Bytes that this process had written: without those of the file system below, and of others.
-// Metadata of the file system below is in DeviceBytesWritten() only.
+// Bytes that this process caused to be written, without other processes. Metadata of the underlying
+// file system is only included in DeviceBytesWritten().
 inline int64_t OwnBytesWritten() {
   std::ifstream file("/proc/self/io");
   std::string name;
@@ -48,7 +49,7 @@ inline int64_t OwnBytesWritten() {
   return -1;
 }
 
-// Of all threads.
+// Latencies of all threads.
 class Latencies {
  public:
   explicit Latencies(size_t threads) : of_thread_(threads) {}
@@ -88,7 +89,7 @@ inline void OnThreads(uint64_t count, const std::function<void(size_t)>& body) {
   for (std::thread& thread : threads) thread.join();
 }
 
-/// What was written since it was made, per byte that the caller meant to write; -1: not told.
+/// Bytes written since the construction, per byte of payload; -1: unknown.
 class WrittenSince {
  public:
   explicit WrittenSince(const std::string& directory) : directory_(directory) {
@@ -110,7 +111,7 @@ class WrittenSince {
   int64_t device_ = -1, own_ = -1;
 };
 
-/// Runs the case of that name and prints its row; the program's exit code.
+/// Runs the case with this name and prints its row; returns the program's exit code.
 using Cases = std::vector<std::pair<std::string, std::function<nlohmann::ordered_json()>>>;
 inline int RunCase(const std::string& wanted, const Cases& cases) {
   for (const auto& [name, run] : cases) {

@@ -1,8 +1,8 @@
-// Reads of a map state as Flink's keyed backend makes it, on a whole instance: KEYS keys with ten
+// Reads of a map state like those of Flink's keyed backend, on a whole instance: KEYS keys with ten
 // entries of 8 bytes each, written key by key in random order of key groups. Prints the tree and,
-// for each operation, nanoseconds a call; under
-// `valgrind --tool=callgrind --toggle-collect='*RunOperation*'` with one operation named, the
-// instructions divided by the printed count are those of one call.
+// for each operation, nanoseconds per call. Under `valgrind --tool=callgrind
+// --toggle-collect='*RunOperation*'` with one operation named, the instructions divided by the
+// printed count are those of one call.
 //   state_read_bench DIRECTORY OPERATION[,OPERATION...] [keys] [calls] [lease MiB]
 //   operations: get contains miss empty keys entries; "settle" waits for compactions first
 

@@ -18,8 +18,8 @@
 namespace lava::fuzzing {
 
 /// The decoders of a key SST's blocks, without the file and its checksums around them. An input's
-/// first byte modulo 7 says which one gets the rest. What a decoder lets pass can be used in full,
-/// and what has an encoder encodes to what decodes to the same.
+/// first byte modulo 7 selects the decoder for the rest. Data that a decoder accepts must be
+/// completely usable. If there is an encoder, re-encoding must decode to the same.
 inline void RunProperties(Slice in) {
   TableProperties properties, again;
   if (ksst::DecodeProperties(in, &properties) != nullptr) return;
@@ -93,7 +93,7 @@ inline void CheckIndex(const ksst::IndexBlock& index, uint64_t base, uint64_t en
   if (at != end) FuzzFailed("blocks", "extents do not end where they must");
 }
 
-/// The extent's end u16, then the payload.
+/// Format: the extent's end u16, then the payload.
 inline void RunPartitionOf(uint32_t version, Slice in) {
   InputReader reader(in);
   const uint64_t base = 1000, end = base + reader.Short();
@@ -109,7 +109,7 @@ inline void RunPartitionOf(uint32_t version, Slice in) {
 inline void RunPartition(Slice in) { RunPartitionOf(ksst::kFormatVersionOldest, in); }
 inline void RunDecoupledPartition(Slice in) { RunPartitionOf(ksst::kFormatVersion, in); }
 
-/// How long the file is u16, whether the checksum is made right u8, then the file's tail.
+/// Format: the file's length u16, whether to correct the checksum u8, then the file's tail.
 inline void RunFooter(Slice in) {
   InputReader reader(in);
   const uint64_t file_bytes = reader.Short();
@@ -117,7 +117,7 @@ inline void RunFooter(Slice in) {
   std::string tail(reader.rest());
   if (tail.size() > ksst::kFooterBytes) tail.resize(ksst::kFooterBytes);
   if (tail.size() > file_bytes) tail.resize(file_bytes);
-  // A reader has read as much of the end as there is.
+  // A reader reads the whole footer, or less from a shorter file.
   if (tail.size() != std::min<uint64_t>(file_bytes, ksst::kFooterBytes)) return;
   if (seal && tail.size() == ksst::kFooterBytes) {
     EncodeFixed64(tail.data() + 52, Hash64(Slice(tail).substr(0, 52), file_bytes - tail.size()));
@@ -140,7 +140,7 @@ inline void RunFooter(Slice in) {
   if (encoded != tail) FuzzFailed("blocks", "a footer changes by encoding");
 }
 
-/// Codec u8, raw length u16, then the payload.
+/// Format: codec u8, raw length u16, then the payload.
 inline void RunCompressed(Slice in) {
   InputReader reader(in);
   const auto codec = static_cast<Compression>(reader.Byte() % 3);
@@ -158,7 +158,7 @@ inline void RunCompressed(Slice in) {
     FuzzFailed("blocks", "bytes change by compression");
 }
 
-/// Aborts when a rule is broken; else returns 0.
+/// Aborts when a rule is violated; otherwise returns 0.
 inline int RunBlocksInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   void (*const runs[])(Slice) = {RunProperties, RunTombstones, RunDataBlock,         RunPartition,
@@ -168,7 +168,7 @@ inline int RunBlocksInput(const uint8_t* data, size_t size) {
   return 0;
 }
 
-/// of: the kinds in turns.
+/// of: the kinds, used in turn.
 inline void FillDataBlock(std::span<const RecordKind> of, ksst::DataBlockBuilder* builder) {
   std::string before;
   for (size_t i = 0; i < 20; ++i) {

@@ -13,13 +13,13 @@
 
 namespace lava::fuzzing {
 
-/// Entries in a segment of a value log. An input's first byte says how the rest becomes bytes:
-///   even: the rest are the bytes;
-///   odd:  the rest is a list of records (shape u8, length u8, bytes), whose checksums are right:
-///         bit 0 of the shape gives one a key, bit 1 makes it a head as entries have, bits 2 to 3
-///         are what that says of a value behind it, bit 4 compresses it.
-/// Whatever they are, the reader ends with a Status, never behind them, and an entry is a record
-/// without a key with what its value, if it says that it has one, adds.
+/// Entries in a segment of a value log. An input's first byte determines the bytes:
+///   even: the rest is the bytes;
+///   odd:  the rest is a list of records (shape u8, length u8, bytes) with correct checksums:
+///         bit 0 of the shape adds a key, bit 1 a head as in entries, bits 2 to 3 are the head's
+///         information about a value after it, bit 4 compresses the record.
+/// For any bytes, the reader must end with a Status and never read past the end. An entry must be a
+/// record without a key, plus the bytes of its value if the head announces one.
 inline constexpr char kEntriesName[] = "/fuzz/a-1.vsst";
 inline constexpr uint64_t kEntriesOffset = 1000;
 
@@ -47,7 +47,7 @@ inline std::string EntryRecords(InputReader* in) {
   return bytes;
 }
 
-/// Aborts when a rule is broken; else returns 0.
+/// Aborts when a rule is violated; otherwise returns 0.
 inline int RunEntriesInput(const uint8_t* data, size_t size) {
   InputReader in(InputSlice(data, size));
   const uint8_t shape = in.Byte();
@@ -65,7 +65,8 @@ inline int RunEntriesInput(const uint8_t* data, size_t size) {
     const uint64_t end = reader.offset();
     if (end <= begin || end > kEntriesOffset + bytes.size())
       FuzzFailed("entries", "an entry ends where it cannot");
-    // Alone it is the same entry, a byte later it is none, and its head is no value.
+    // By itself it must be the same entry. One byte later it must be none, and its head must be no
+    // value.
     const Slice alone = bytes.substr(begin - kEntriesOffset, end - begin);
     std::string again;
     vsst::EntryReader same(kEntriesName, begin, alone);

@@ -10,13 +10,13 @@
 
 namespace lava::fuzzing {
 
-/// Record framing. An input's first byte: bits 0 and 1 the tail rule, bit 2 how the rest becomes a
-/// log, bits 3 and 4 how much of it is durable (nothing, a half, all, all and one byte).
+/// Record framing. An input's first byte: bits 0 and 1 are the tail rule, bit 2 selects the format
+/// of the rest, bits 3 and 4 determine the durable part (nothing, a half, all, all and one byte).
 ///   bit 2 clear: the rest is the log;
-///   bit 2 set:   a count of records, for each its length u8 and payload; then edits of the log
-///                that they make: position u16 and a byte to XOR, zero to cut the log there.
-/// Whatever the log is, what is read of it are its own bytes, one record behind the other, and
-/// encodes to these bytes again; the end is called what the rule calls it.
+///   bit 2 set:   a count of records, for each its length u8 and payload; then edits of the
+///                resulting log: position u16 and a byte to XOR, zero to cut the log there.
+/// For any log, the records read must be its own bytes, one after the other, and encode to these
+/// bytes again; the kind of the end must follow the tail rule.
 inline constexpr uint64_t kFramingFileId = 42;
 inline constexpr uint64_t kFramingFirstSequence = 7;
 
@@ -53,7 +53,7 @@ inline void CheckFrame(Slice log, const FrameReader& reader, const Frame& frame,
     FuzzFailed("framing", "a record does not encode to the bytes that it was read from");
 }
 
-/// Whether a sound header announces more than there is, or there is not even a header.
+/// Whether not even a header is complete, or an intact header announces more bytes than exist.
 inline bool IsCutOff(Slice rest) {
   if (rest.size() < kFrameHeaderBytes) return true;
   std::string header;
@@ -81,7 +81,7 @@ inline void CheckEnd(Slice log, const FrameReader& reader, const FrameReader::Op
   }
 }
 
-/// Aborts when a rule is broken; else returns 0.
+/// Aborts when a rule is violated; otherwise returns 0.
 inline int RunFramingInput(const uint8_t* data, size_t size) {
   InputReader in(InputSlice(data, size));
   const uint8_t shape = in.Byte();

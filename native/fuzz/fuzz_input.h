@@ -13,10 +13,11 @@
 
 namespace lava::fuzzing {
 
-/// What the inputs of all parsers share. Each parser has a header with a Run...Input(data, size),
-/// which its libFuzzer target and its replay as a unit test call, and seeds of good inputs.
+/// The common part of all parsers' inputs. Each parser has a header with a function
+/// Run...Input(data, size), called by its libFuzzer target and by its replay as a unit test, and
+/// seeds of good inputs.
 
-/// A broken rule: libFuzzer keeps the input, a test dies.
+/// Reports a violated rule: libFuzzer keeps the input, a test dies.
 [[noreturn]] inline void FuzzFailed(const char* parser, const std::string& what) {
   std::fprintf(stderr, "%s fuzzer: %s\n", parser, what.c_str());
   std::abort();
@@ -26,7 +27,7 @@ inline Slice InputSlice(const uint8_t* data, size_t size) {
   return Slice(reinterpret_cast<const char*>(data), size);
 }
 
-/// Takes numbers and bytes off the front of an input; what is missing reads as zero or nothing.
+/// Reads numbers and bytes from the front of an input; missing bytes read as zero or nothing.
 class InputReader {
  public:
   explicit InputReader(Slice input) : rest_(input) {}
@@ -54,8 +55,8 @@ class InputReader {
   Slice rest_;
 };
 
-/// A copy of bytes with nothing behind it (but slack zeros), so that AddressSanitizer sees each
-/// read past the end.
+/// A copy of bytes with nothing after it (except slack zeros), so that AddressSanitizer detects
+/// each read past the end.
 class ExactCopy {
  public:
   explicit ExactCopy(Slice bytes, size_t slack = 0)
@@ -70,7 +71,8 @@ class ExactCopy {
   size_t size_;
 };
 
-/// An error of a parser is Corruption, which names what is broken and the offset, or NotSupported.
+/// A parser's error must be Corruption, which names the damaged part and the offset, or
+/// NotSupported.
 inline void CheckError(const char* parser, const Status& status, Slice name) {
   const bool newer = status.code() == Status::Code::kNotSupported;
   if (!status.IsCorruption() && !newer)

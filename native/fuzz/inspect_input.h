@@ -19,13 +19,13 @@
 
 namespace lava::fuzzing {
 
-/// What lava-inspect takes out of files that Flink wrote, which have no checksum of ours around
-/// them. An input's first byte modulo 4 says what the rest is:
-///   0: Flink's _metadata, in which things of Lava's are looked for
-///   1: a plugin's private file; 2: one but its checksum, which is then right
-///   3: a file's name u8 long, then Flink's _metadata with a footer of a key SST or, by the name's
-///      first bit, a value SST behind it, whose checksum is made right
-/// Whatever is found lies within, and what looks sound can be parsed.
+/// Data that lava-inspect reads from files of Flink, which have none of our checksums around them.
+/// An input's first byte modulo 4 determines the rest:
+///   0: Flink's _metadata, in which Lava's data is searched
+///   1: a plugin's private file; 2: one without its checksum, which is added
+///   3: a file's name with its length u8, then Flink's _metadata followed by a footer of a key
+///      SST or, by the name's first bit, a value SST, whose checksum is corrected
+/// Everything found must be inside the bytes, and everything that looks intact must be parsable.
 inline constexpr char kInspectName[] = "/cp/chk-1/_metadata";
 
 inline void CheckPrivateFile(Slice bytes) {
@@ -38,7 +38,7 @@ inline void CheckPrivateFile(Slice bytes) {
   }
   if (bytes.size() < 44 || bytes.substr(40, checkpoint.metadata.size()) != checkpoint.metadata)
     FuzzFailed("inspect", "a private file's metadata is another");
-  // A place takes 16 bytes beside its name.
+  // Each location takes 16 bytes in addition to its name.
   if (44 + checkpoint.metadata.size() + 16 * checkpoint.packed.size() > bytes.size())
     FuzzFailed("inspect", "a private file has more in packs than it can say");
 }
@@ -55,7 +55,7 @@ inline void CheckEmbedded(Slice bytes) {
       CheckPrivateFile(part);
       continue;
     }
-    // Its footer must be one for whoever reads it out of there, too.
+    // Its footer must also be valid for a reader of the embedded file.
     Status status = Status::InvalidArgument("of no kind");
     uint64_t unique_id = ~found.unique_id;
     const auto tail = [&](size_t most) {
@@ -116,7 +116,7 @@ inline void CheckProgram(Slice bytes) {
     FuzzFailed("inspect", "the program changed something");
 }
 
-/// Puts the footer at the end right: the checksum takes where it says that it stands.
+/// Corrects the footer at the end: its checksum covers its position.
 inline void SealEmbedded(bool values, std::string* bytes) {
   const size_t footer_bytes = values ? vsst::kPlainFooterBytes : ksst::kFooterBytes;
   if (bytes->size() < footer_bytes) return;
@@ -149,7 +149,7 @@ inline InspectCase InspectCaseOf(const uint8_t* data, size_t size) {
   return made;
 }
 
-/// Aborts when a rule is broken; else returns 0.
+/// Aborts when a rule is violated; otherwise returns 0.
 inline int RunInspectInput(const uint8_t* data, size_t size) {
   const InspectCase made = InspectCaseOf(data, size);
   if (made.shape == 1 || made.shape == 2) CheckPrivateFile(made.bytes);
@@ -159,7 +159,8 @@ inline int RunInspectInput(const uint8_t* data, size_t size) {
   return 0;
 }
 
-/// The same, and the program itself ends with an answer. So slow that only the tests do it.
+/// The same, and the program itself must end with an answer. Only used by tests, because it is
+/// slow.
 inline int RunInspectProgramInput(const uint8_t* data, size_t size) {
   CheckProgram(InspectCaseOf(data, size).bytes);
   return RunInspectInput(data, size);
@@ -186,7 +187,7 @@ inline std::string UnsealedPrivateFile(Slice metadata, uint32_t version = 1) {
   return bytes.append(packs);
 }
 
-/// How Flink's _metadata names a file, in each form of a handle.
+/// The names of a file in Flink's _metadata, in each form of a handle.
 inline std::string Handles(Slice name) {
   const auto put_text = [](Slice text, std::string* out) {
     PutBigEndian(out, text.size(), 2);

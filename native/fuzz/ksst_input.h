@@ -20,16 +20,16 @@
 
 namespace lava::fuzzing {
 
-/// Key SSTs. An input's first byte says how the rest becomes a file:
+/// Key SSTs. An input's first byte determines the file:
 ///   even: the rest is the file;
-///   odd:  the rest is a list of edits (position u16, byte u8) of a good file, whose codec, block
-///         sizes and version (4, or without decoupled records 2) the byte chooses; all checksums
-///         are then made right again, so that the decoders behind them see the edits.
-/// Whatever the file is, opening, reading and verifying it must end with a Status. A file that
-/// verification calls good must read as it was verified.
+///   odd:  the rest is a list of edits (position u16, byte u8) of a good file. The byte selects the
+///         file's codec, block sizes and version (4, or without decoupled records 2). All checksums
+///         are corrected afterwards, so that the edits reach the decoders.
+/// For any file, opening, reading and verifying must end with a Status. A file that passes
+/// verification must be readable with the verified content.
 inline constexpr char kFuzzPath[] = "/fuzz/a-1.ksst";
 
-/// A sound file, and where its blocks stand.
+/// An intact file, and the locations of its blocks.
 struct GoodFile {
   std::string bytes;
   uint64_t unique_id = 0;
@@ -92,7 +92,7 @@ inline GoodFile MakeGoodFile(uint8_t shape) {
   return good;
 }
 
-/// Made once for each shape: six of its bits count.
+/// Created once for each shape; six bits of the shape count.
 inline const GoodFile& GoodFileOf(uint8_t shape) {
   static std::unique_ptr<const GoodFile> files[64];
   std::unique_ptr<const GoodFile>& file = files[shape % 64];
@@ -100,7 +100,7 @@ inline const GoodFile& GoodFileOf(uint8_t shape) {
   return *file;
 }
 
-/// The good file with edits, and with checksums of what its blocks and its footer hold then.
+/// The good file with edits and corrected checksums of its blocks and footer.
 inline std::string EditedFile(uint8_t shape, InputReader* edits) {
   const GoodFile& good = GoodFileOf(shape);
   std::string file = good.bytes;
@@ -150,7 +150,7 @@ inline void ReadEverything(const TableReader& reader, bool verified) {
   }
 }
 
-/// Aborts when a rule is broken; else returns 0.
+/// Aborts when a rule is violated; otherwise returns 0.
 inline int RunKsstInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   InputReader in(InputSlice(data, size));
@@ -162,7 +162,7 @@ inline int RunKsstInput(const uint8_t* data, size_t size) {
     FuzzFailed("ksst", "no content");
   Status verified = VerifyTableFile(&file_system, kFuzzPath, {});
   if (!verified.ok()) CheckError("ksst", verified, kFuzzPath);
-  // A reader takes its blocks with it.
+  // A reader removes its blocks from the cache.
   static const auto cache = BlockCache::Create(1 << 20);
   auto opened = file_system.OpenRandom(kFuzzPath);
   if (!opened.ok()) FuzzFailed("ksst", "the file is gone");
@@ -175,12 +175,13 @@ inline int RunKsstInput(const uint8_t* data, size_t size) {
   return 0;
 }
 
-/// A good file of each version, as it is and by its shape, and edits of where records stand.
+/// A good file of each version, both complete and by its shape, and edits of the positions of
+/// records.
 inline std::vector<std::string> KsstSeeds() {
   std::vector<std::string> seeds = {"\1", "\x21", "\x39"};
   for (const uint8_t shape : {uint8_t{0}, uint8_t{32}})
     seeds.push_back('\0' + GoodFileOf(shape).bytes);
-  // The first partition's bytes of records, and the kind of the first one of them.
+  // The first partition's bytes of records, and the kind of its first one.
   const GoodFile& good = GoodFileOf(1);
   const size_t head = good.blocks[3].offset;
   for (const size_t at : {head + 4, head + 5, head + 9})

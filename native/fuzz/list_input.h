@@ -8,8 +8,8 @@
 
 namespace lava::fuzzing {
 
-/// List segments: the input is a list's value. What is taken off it encodes to a value that gives
-/// the same segments, and joining is what docs say of it.
+/// List segments: the input is a list's value. The decoded segments must encode to a value with the
+/// same segments, and joining must work as documented.
 inline int RunListInput(const uint8_t* data, size_t size) {
   const ExactCopy copy(InputSlice(data, size));
   std::string again, joined;
@@ -40,7 +40,7 @@ inline int RunListInput(const uint8_t* data, size_t size) {
   if (reference ? all.code() != Status::Code::kNotSupported : all.code() != status.code())
     FuzzFailed("list", "joining answers otherwise: " + all.ToString());
   if (all.ok() && out != "x" + joined) FuzzFailed("list", "joined elements differ");
-  // Lengths may have been written longer than they need be; a second round changes nothing.
+  // The input's lengths may be longer than necessary; a second round must change nothing.
   std::string twice;
   for (Slice rest = again; !rest.empty();) {
     ListSegment kind;

@@ -13,14 +13,13 @@
 
 namespace lava::fuzzing {
 
-/// A small LavaLog. An input's first byte says how the rest becomes its files (bit 0):
-///   0: payloads, each behind a byte that says of which file (modulo 3: checkpoint, names, data)
-///   and
-///      of which type of frame it is, and its length u16, as frames with right checksums; with bit
-///      1 set the data file ends with a trailer that names its last frame as its directory;
+/// A small LavaLog. An input's first byte determines its files (bit 0):
+///   0: payloads, each preceded by a byte for the file (modulo 3: checkpoint, names, data) and the
+///      type of the frame, and by its length u16, as frames with correct checksums; with bit 1 set
+///      the data file ends with a trailer that names its last frame as its directory;
 ///   1: edits (position u16, byte u8) of the bytes of the files of a good log.
-/// Whatever it is, opening ends with a Status; what opens can be read (or says what is damaged),
-/// written to, and opened again with the same content, if nothing is damaged.
+/// For any files, opening must end with a Status. A log that opens must be readable (or name the
+/// damage), writable, and, without damage, have the same content when it is opened again.
 inline constexpr const char* kFuzzLog = "/log";
 
 inline log::LogOptions FuzzLogOptions(testing::MemFileSystem* files) {
@@ -113,7 +112,7 @@ inline void CheckLogError(const Status& status) {
     FuzzFailed("log", "bad files give " + status.ToString());
 }
 
-/// All that can be read, and for each log where it ended.
+/// All readable content, and the end of each log.
 inline std::string ContentOfLog(log::LavaLog* log) {
   std::string content;
   for (const auto& [id, name] : log->List()) {
@@ -155,11 +154,11 @@ inline int RunLogInput(const uint8_t* data, size_t size) {
   log->reset();
   log = log::LavaLog::Open(FuzzLogOptions(&files));
   if (!log.ok()) FuzzFailed("log", "what opened does not again: " + log.status().ToString());
-  // Damage may be met at another place then.
+  // A second open may find damage at another position.
   if (found.find("damaged") == std::string::npos && ContentOfLog(log->get()) != found)
     FuzzFailed("log", "it opens with another content than " + found);
   const auto id = (*log)->Create("of the fuzzer");
-  if (!id.ok()) return 0;  // the name is there, or no number is left
+  if (!id.ok()) return 0;  // the name exists, or no number is left
   if (!(*log)->Append(*id, 9, "new", log::Durability::kSynced).ok())
     FuzzFailed("log", "what opened cannot be written to");
   log->reset();

@@ -12,16 +12,17 @@
 
 namespace lava::fuzzing {
 
-/// A directory with CURRENT and MANIFEST-1. An input's first byte says how the rest becomes them
-/// (bits 0 and 1; bit 2: the edits are said to be synced; bit 3: all records are durable, else the
-/// first two):
+/// A directory with CURRENT and MANIFEST-1. An input's first byte determines them (bits 0 and 1;
+/// bit 2: the edits are declared as synced; bit 3: all records are durable, otherwise the first
+/// two):
 ///   0: the rest is the manifest;
-///   1: edits (position u16, byte u8) of the payloads of a good manifest, behind right checksums;
-///   2: the rest is CURRENT, beside a good manifest;
-///   3: payloads of edits, each behind its length u16, as records with right checksums behind a
-///      good header; with bit 4 set the first one is the header, with bit 5 the last one CURRENT's.
-/// Whatever they are, recovery ends with a Status that names file and offset; what recovers can be
-/// written to, and recovers to an equal state.
+///   1: edits (position u16, byte u8) of the payloads of a good manifest, with corrected checksums;
+///   2: the rest is CURRENT, with a good manifest;
+///   3: payloads of edits, each preceded by its length u16, as records with correct checksums
+///      after a good header; with bit 4 set the first one is the header, with bit 5 the last one
+///      CURRENT's.
+/// For any files, recovery must end with a Status that names file and offset. A recovered manifest
+/// must be writable, and recover to an equal state.
 inline constexpr uint64_t kCurrentLogId = 0x4c41564143555252;
 inline constexpr char kManifestHeader[] = "LAVAMANI\x01";
 
@@ -45,7 +46,7 @@ inline const std::vector<std::string>& GoodPayloads() {
   return payloads;
 }
 
-/// The directory's two files, in the making.
+/// The two files of the directory under construction.
 struct ManifestFiles {
   std::string manifest, current;
 
@@ -114,12 +115,12 @@ inline ManifestFiles FilesOf(InputReader* in) {
   return files;
 }
 
-/// Recovers, and writes what any instance may write next. Null when it does not recover.
+/// Recovers, and writes edits like any instance. Null when the recovery fails.
 inline std::unique_ptr<Manifest> RecoverManifest(const Manifest::Options& options) {
   Result<std::unique_ptr<Manifest>> manifest = Manifest::Recover(options);
   if (manifest.ok()) return std::move(manifest).value();
   const Status& status = manifest.status();
-  // What is not there has no offset.
+  // A missing file has no offset.
   if (status.IsCorruption() && status.message().find("which does not exist") != Slice::npos)
     return nullptr;
   CheckError("manifest", status, options.directory + "/");
@@ -141,7 +142,7 @@ inline void WriteOn(Manifest* manifest) {
   }
 }
 
-/// Aborts when a rule is broken; else returns 0.
+/// Aborts when a rule is violated; otherwise returns 0.
 inline int RunManifestInput(const uint8_t* data, size_t size) {
   InputReader in(InputSlice(data, size));
   ManifestFiles files = FilesOf(&in);

@@ -10,8 +10,8 @@
 
 namespace lava::fuzzing {
 
-/// A state with all that an edit can say: several levels, a file that stands twice, all kinds of
-/// tables, births that are named, inherited, split and gone.
+/// A state that uses every field of an edit: several levels, a file that occurs twice, all kinds of
+/// tables, and births that are named, inherited, split and removed.
 inline FileEntry SomeFile(uint64_t number, std::string lower, std::string upper) {
   auto meta = std::make_shared<FileMeta>();
   meta->id = {{7, 9}, number};
@@ -76,7 +76,7 @@ inline ManifestState SomeState() {
   return state;
 }
 
-/// All that a state says, as bytes to compare.
+/// The whole state as bytes, for comparisons.
 inline std::string Encoded(const ManifestState& state) {
   std::string bytes;
   EncodeEdit(SnapshotOf(state), &bytes);

@@ -11,9 +11,8 @@
 
 namespace lava::fuzzing {
 
-/// Checkpoint metadata. Even first byte: the rest is the metadata; odd: it is the payload, behind a
-/// header and before a checksum that are right, but that bits 1 to 3 of the byte change the
-/// version.
+/// Checkpoint metadata. Even first byte: the rest is the metadata. Odd: the rest is the payload,
+/// with a correct header and checksum around it; bits 1 to 3 of the byte change the version.
 inline std::string SealedMetadata(uint32_t version, Slice payload) {
   std::string out = "LAVACKPT";
   PutFixed32(&out, version);
@@ -24,7 +23,8 @@ inline std::string SealedMetadata(uint32_t version, Slice payload) {
   return out;
 }
 
-/// Whatever decodes encodes to what decodes to the same state. Aborts when not; else returns 0.
+/// Metadata that can be decoded must encode to metadata of the same state. Aborts otherwise;
+/// returns 0.
 inline int RunMetadataInput(const uint8_t* data, size_t size) {
   InputReader in(InputSlice(data, size));
   const uint8_t shape = in.Byte();

@@ -19,10 +19,10 @@
 
 namespace lava::fuzzing {
 
-/// The decoders of a value SST's parts, without the file and its checksums around them, and of
-/// what leads to its values: dictionaries and references. An input's first byte modulo 11 says
-/// which one gets the rest. What a decoder lets pass can be used in full, and what has an encoder
-/// encodes to what decodes to the same.
+/// The decoders of a value SST's parts, without the file and its checksums around them, and of the
+/// data that leads to its values: dictionaries and references. An input's first byte modulo 11
+/// selects the decoder for the rest. Data that a decoder accepts must be completely usable. If
+/// there is an encoder, re-encoding must decode to the same.
 inline constexpr char kVblocksName[] = "/a.vsst";
 
 inline void RunValueProperties(Slice in) {
@@ -60,7 +60,7 @@ inline void CheckTopIndex(const vsst::TopIndex& top, uint64_t end) {
   if (at != end) FuzzFailed("vblocks", "a top index's blocks do not end where they must");
 }
 
-/// The end of its blocks u16, then the payload.
+/// Format: the end of its blocks u16, then the payload.
 inline void RunTopIndex(Slice in) {
   InputReader reader(in);
   const uint64_t end = reader.Short();
@@ -82,7 +82,8 @@ inline void RunTopIndex(Slice in) {
     FuzzFailed("vblocks", "a top index changes by encoding");
 }
 
-/// The bytes of its records u16, then the payload, whose bytes are the keys it is asked for, too.
+/// Format: the bytes of its records u16, then the payload, whose bytes are also used as lookup
+/// keys.
 inline void RunTree(Slice in) {
   InputReader reader(in);
   const uint64_t extent = reader.Short();
@@ -104,7 +105,7 @@ inline void RunTree(Slice in) {
       FuzzFailed("vblocks", "a tree names a key that it has not");
 }
 
-/// Keys, each behind its length modulo 16: a tree of them finds them all.
+/// Format: keys, each preceded by its length modulo 16. A tree built from them must find them all.
 inline void RunTreeOf(Slice in) {
   InputReader reader(in);
   std::set<std::string> keys;
@@ -145,7 +146,7 @@ struct DecodedKey {
   vsst::KeyEntry entry;
 };
 
-/// The entries of a block behind another one's; false when it is malformed.
+/// Decodes the entries of a block that follows another one; false when it is malformed.
 inline bool DecodeKeyBlock(Slice payload, vsst::KeyBlockCursor* cursor, uint64_t* first_offset,
                            std::vector<DecodedKey>* entries) {
   const ExactCopy copy(payload);
@@ -164,7 +165,7 @@ inline bool DecodeKeyBlock(Slice payload, vsst::KeyBlockCursor* cursor, uint64_t
   return true;
 }
 
-/// The bytes of the first of two blocks u16, then both, which one cursor reads.
+/// Format: the bytes of the first of two blocks u16, then both, which one cursor reads.
 inline void RunKeyBlocks(Slice in) {
   InputReader reader(in);
   const Slice first = reader.Take(reader.Short());
@@ -187,7 +188,7 @@ inline void RunKeyBlocks(Slice in) {
   }
 }
 
-/// Makes a footer's tail right: its length, its checksum, the magic number.
+/// Corrects a footer's tail: its length, its checksum, the magic number.
 inline void SealValueFooter(uint64_t file_bytes, size_t footer_bytes, std::string* tail) {
   if (tail->size() < footer_bytes) return;
   char* end = tail->data() + tail->size();
@@ -197,7 +198,7 @@ inline void SealValueFooter(uint64_t file_bytes, size_t footer_bytes, std::strin
   EncodeFixed64(end - 8, vsst::kMagic);
 }
 
-/// How long the file is u16, how the footer is made right u8, then the file's tail.
+/// Format: the file's length u16, how to correct the footer u8, then the file's tail.
 inline void RunValueFooter(Slice in) {
   InputReader reader(in);
   const uint64_t file_bytes = reader.Short();
@@ -223,7 +224,7 @@ inline void RunValueFooter(Slice in) {
     FuzzFailed("vblocks", "a footer changes by encoding");
 }
 
-/// A value that was let pass; what decompressing it tells is a Status, too.
+/// Uses an accepted value; its decompression must end with a Status, too.
 inline void UseValue(const StoredValue& value) {
   constexpr uint32_t kRawBytesMax = 1 << 16;
   if (value.codec == kZstdDictionary || value.raw_bytes > kRawBytesMax) return;
@@ -233,8 +234,8 @@ inline void UseValue(const StoredValue& value) {
     FuzzFailed("vblocks", "a value that is not compressed changes");
 }
 
-/// What is right of it u8 (bit 0: the checksum, bit 1: the file has a dictionary), codec u8, raw
-/// length u16, then the record's lengths, key and value; or, with bit 2, all of it.
+/// Format: corrections u8 (bit 0: the checksum, bit 1: the file has a dictionary), codec u8, raw
+/// length u16, then the record's lengths, key and value; or, with bit 2, the whole record.
 inline void RunRecord(Slice in) {
   InputReader reader(in);
   const uint8_t shape = reader.Byte();
@@ -264,7 +265,7 @@ inline void RunRecord(Slice in) {
     FuzzFailed("vblocks", "a record changes by encoding");
 }
 
-/// The dictionary's bytes u16, the value's raw bytes u16, the dictionary, the value.
+/// Format: the dictionary's bytes u16, the value's raw bytes u16, the dictionary, the value.
 inline void RunDictionary(Slice in) {
   InputReader reader(in);
   const uint32_t dictionary_bytes = reader.Short(), raw_bytes = reader.Short();
@@ -278,8 +279,8 @@ inline void RunDictionary(Slice in) {
   if (dictionary->memory_bytes() < bytes.get().size())
     FuzzFailed("vblocks", "a dictionary takes less than its bytes");
   if (!RawBytesPossible(kZstdDictionary, payload.get(), raw_bytes)) return;
-  // One after the other twice would not do: of bytes that no compressor wrote, zstd refuses some
-  // only when it met the dictionary the last time too.
+  // Repeating the same call would not be sufficient: for bytes that no compressor wrote, the result
+  // of zstd may depend on whether the previous call used the dictionary.
   const std::unique_ptr<char[]> raw(new char[raw_bytes]), again(new char[raw_bytes]);
   const bool good = dictionary->Decompress(payload.get(), raw.get(), raw_bytes);
   if (same->Decompress(payload.get(), again.get(), raw_bytes) != good ||
@@ -297,7 +298,7 @@ inline void RunReference(Slice in) {
     FuzzFailed("vblocks", "a reference changes by encoding");
 }
 
-/// How many births the file has u8, then the reference as it stands in a key SST.
+/// Format: the number of births of the file u8, then the reference as stored in a key SST.
 inline void RunFileReference(Slice in) {
   InputReader reader(in);
   std::vector<TableProperties::NamedBirth> births(reader.Byte() % 4);
@@ -309,7 +310,7 @@ inline void RunFileReference(Slice in) {
     return birth.birth == reference.birth;
   });
   if (named == births.end()) FuzzFailed("vblocks", "a reference names a birth of no table");
-  // A builder gives the births that come before their indexes.
+  // A builder returns the births before their indexes.
   std::vector<TableProperties::NamedBirth> built;
   ksst::BirthTableBuilder builder(&built);
   std::string unused, encoded;
@@ -342,7 +343,7 @@ inline void RunLogIndexOf(Slice payload, uint64_t end, size_t births) {
     FuzzFailed("vblocks", "an encoded log index does not load");
 }
 
-/// Where records end u16, then the payload, with one birth and with several.
+/// Format: the end of the records u16, then the payload, with one birth and with several.
 inline void RunLogIndex(Slice in) {
   InputReader reader(in);
   const uint64_t end = reader.Short();
@@ -351,7 +352,7 @@ inline void RunLogIndex(Slice in) {
   RunLogIndexOf(copy.get(), end, 4);
 }
 
-/// Aborts when a rule is broken; else returns 0.
+/// Aborts when a rule is violated; otherwise returns 0.
 inline int RunVblocksInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   void (*const runs[])(Slice) = {RunValueProperties, RunTopIndex,      RunTree,    RunTreeOf,
@@ -428,7 +429,7 @@ inline std::string RecordSeed(Compression codec) {
   return std::string("\6\1") + static_cast<char>(codec) + ShortOf(200) + record;
 }
 
-/// No bytes: zstd trains none of so few samples.
+/// No bytes: zstd cannot train a dictionary with so few samples.
 inline std::string DictionarySeed() {
   std::string samples;
   std::vector<size_t> sizes;

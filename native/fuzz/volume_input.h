@@ -11,14 +11,13 @@
 
 namespace lava::fuzzing {
 
-/// A small LavaFS volume. An input's first byte says how the rest becomes it (bit 0; bit 1: it is
-/// mounted under another start of the machine than it was written in; bit 2: transactions are not
-/// ordered):
-///   0: payloads, each behind its length u16, as transactions with right checksums; the first are
-///      the checkpoint's if bit 3 is set, up to an empty one;
+/// A small LavaFS volume. An input's first byte determines it (bit 0; bit 1: it is mounted after a
+/// restart of the machine; bit 2: transactions are not ordered):
+///   0: payloads, each preceded by its length u16, as transactions with correct checksums; with
+///      bit 3 set, the first ones up to an empty one belong to the checkpoint;
 ///   1: edits (position u24, byte u8) of the bytes of a good volume.
-/// Whatever it is, reading ends with a Status; what can be read can be mounted, written to, and
-/// read again.
+/// For any volume, reading must end with a Status. A volume that can be read must be mountable,
+/// writable, and readable again.
 inline constexpr uint32_t kFuzzExtent = 16 << 10;
 inline constexpr uint64_t kFuzzExtents = 16;
 inline constexpr lavafs::Uuid kFuzzUuid{3, 4};
@@ -29,7 +28,7 @@ inline std::string ChangeOf(const lavafs::Change& change) {
   return out;
 }
 
-/// One after another they make directories and files, and change all about them.
+/// Applied in order, they create directories and files, and change all of their properties.
 inline const std::vector<std::string>& GoodVolumePayloads() {
   using Type = lavafs::Change::Type;
   static const std::vector<std::string> payloads = {
@@ -54,7 +53,7 @@ inline const std::vector<std::string>& GoodVolumePayloads() {
   return payloads;
 }
 
-/// Makes the payloads a volume; what has no room is left out.
+/// Creates a volume from the payloads; those that do not fit are omitted.
 inline void MakeVolume(const std::vector<std::string>& checkpoint,
                        const std::vector<std::string>& tail, uint64_t boot, bool ordered,
                        testing::MemDisk* disk) {
@@ -112,7 +111,7 @@ inline int RunVolumeInput(const uint8_t* data, size_t size) {
   InputReader in(InputSlice(data, size));
   const uint8_t how = in.Byte();
   const uint64_t boot = (how & 2) != 0 ? 2 : 1;
-  // One for all inputs: its memory is most of what an input would cost.
+  // Shared by all inputs, because allocating it would dominate the cost of an input.
   static testing::MemDisk disk(kFuzzExtents * kFuzzExtent, kFuzzExtents * kFuzzExtent, false);
   disk.Clear();
   MakeVolume(&in, how, boot, &disk);
@@ -127,7 +126,7 @@ inline int RunVolumeInput(const uint8_t* data, size_t size) {
     options.boot = 1;
     options.mount = mount;
     auto volume = lavafs::Volume::Mount(disk.Open(), options);
-    // A journal that left no extent for one more transaction.
+    // The journal left no extent for another transaction.
     if (!volume.ok() && volume.status().IsNoSpace()) return 0;
     if (!volume.ok()) FuzzFailed("volume", "what can be read cannot be mounted");
     for (const std::string& directory : (*volume)->ListDirectories()) {

@@ -12,14 +12,14 @@
 
 namespace lava::fuzzing {
 
-/// Value SSTs. An input's first byte says how the rest becomes a file:
+/// Value SSTs. An input's first byte determines the file:
 ///   even: the rest is the file;
-///   odd:  the rest is a list of edits (position u16, byte u8) of a good file, whose codec
-///         (one of them with a dictionary), partition size and order (sorted, or a segment of a
-///         value log) the byte chooses; all checksums are
-///         then made right again, so that the decoders behind them see the edits.
-/// Whatever the file is, opening, reading and verifying it must end with a Status. In a file that
-/// verification calls good, every record of the key index must be found, and be one value.
+///   odd:  the rest is a list of edits (position u16, byte u8) of a good file. The byte selects the
+///         file's codec (one of them with a dictionary), partition size and order (sorted, or a
+///         segment of a value log). All checksums are corrected afterwards, so that the edits reach
+///         the decoders.
+/// For any file, opening, reading and verifying must end with a Status. In a file that passes
+/// verification, every record of the key index must be found, and be one value.
 inline constexpr char kValueFuzzPath[] = "/fuzz/a-1.vsst";
 
 inline testing::ValueFileImage MakeGoodValueFile(uint8_t shape) {
@@ -43,7 +43,7 @@ inline testing::ValueFileImage MakeGoodValueFile(uint8_t shape) {
   return std::move(image).value();
 }
 
-/// Made once for each shape: six of its bits count.
+/// Created once for each shape; six bits of the shape count.
 inline const testing::ValueFileImage& GoodValueFileOf(uint8_t shape) {
   static std::unique_ptr<const testing::ValueFileImage> files[64];
   auto& file = files[shape % 64];
@@ -62,14 +62,14 @@ inline std::string EditedValueFile(uint8_t shape, InputReader* edits) {
   return std::move(image.bytes);
 }
 
-/// NotFound or a rightly named error; neither in a verified file.
+/// Must be NotFound or an error that names the right file; neither in a verified file.
 inline void CheckValueStatus(const Status& status, bool verified) {
   if (status.ok()) return;
   if (verified) FuzzFailed("vsst", "a verified file does not read: " + status.ToString());
   if (!status.IsNotFound()) CheckError("vsst", status, kValueFuzzPath);
 }
 
-/// The value that the iterator stands at, both ways.
+/// Reads the iterator's current value in both ways.
 inline void ReadValueTwice(const ValueReader& reader, const ValueKeyIterator& at, bool verified) {
   Slice value, stored;
   std::shared_ptr<const void> pin;
@@ -105,7 +105,7 @@ inline void ReadAllValues(const ValueReader& reader, bool verified) {
   }
 }
 
-/// Aborts when a rule is broken; else returns 0.
+/// Aborts when a rule is violated; otherwise returns 0.
 inline int RunVsstInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   InputReader in(InputSlice(data, size));
@@ -115,7 +115,7 @@ inline int RunVsstInput(const uint8_t* data, size_t size) {
   if (!file_system.CreateDirectory("/fuzz").ok() ||
       !file_system.SetContent(kValueFuzzPath, std::move(file)).ok())
     FuzzFailed("vsst", "no content");
-  // A reader takes its blocks with it.
+  // A reader removes its blocks from the cache.
   static const auto cache = BlockCache::Create(1 << 20);
   auto reader = testing::OpenValues(&file_system, kValueFuzzPath, cache.get());
   if (!reader.ok()) {

@@ -1,10 +1,10 @@
-// The cache by itself; prints lines of JSON.
+// Benchmarks of the cache by itself; prints lines of JSON.
 //
 //   cache_bench workloads
-//   cache_bench record WORKLOAD SCALE DIRECTORY FILE   what an engine's run asks of its cache
-//   cache_bench play FILE SHARE POLICY...              against caches of a share of its bytes
-//   cache_bench threads N POLICY...                    lookups a second
-//   cache_bench gets THREADS DIRECTORY                 an engine's gets a second, all in the cache
+//   cache_bench record WORKLOAD SCALE DIRECTORY FILE   records an engine's requests to its cache
+//   cache_bench play FILE SHARE POLICY...              plays them to caches of a share of its bytes
+//   cache_bench threads N POLICY...                    lookups per second
+//   cache_bench gets THREADS DIRECTORY                 an engine's gets per second, all cached
 //   cache_bench erase FILES BLOCKS                     microseconds to drop a file
 
 #include <algorithm>

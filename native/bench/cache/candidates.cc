@@ -14,8 +14,8 @@
 namespace lava::bench {
 namespace {
 
-constexpr uint64_t kEntryBytes = 87;  // as the engine's cache charges
-constexpr uint64_t kSmallShare = 10;  // one part of so many
+constexpr uint64_t kEntryBytes = 87;  // as charged by the engine's cache
+constexpr uint64_t kSmallShare = 10;  // the small queue's part of the capacity
 
 struct Node {
   uint64_t key = 0;
@@ -31,10 +31,10 @@ struct Node {
 class Queue {
  public:
   virtual ~Queue() = default;
-  /// again: it was evicted not long ago.
+  /// again: the block was evicted recently.
   virtual void Add(Node* node, bool again) = 0;
   virtual void Use(Node* node) = 0;
-  virtual Node* Victim() = 0;  // not removed; there is one
+  virtual Node* Victim() = 0;  // not removed; the queue is not empty
   virtual void Remove(Node* node) = 0;
   uint64_t bytes = 0;
 };
@@ -50,7 +50,7 @@ class LruQueue final : public Queue {
   std::list<Node*> order_;
 };
 
-/// As the engine had it before: an index block starts with three uses, data with one.
+/// The engine's previous policy: an index block starts with three uses, data with one.
 class ClockQueue final : public Queue {
  public:
   void Add(Node* node, bool) override {
@@ -96,7 +96,7 @@ class SieveQueue final : public Queue {
   std::list<Node*>::iterator hand_ = order_.end();
 };
 
-/// New blocks stand in a small queue first, those that were evicted not long ago do not.
+/// New blocks enter a small queue first, except those that were evicted recently.
 class S3Queue final : public Queue {
  public:
   void Add(Node* node, bool again) override {
@@ -131,8 +131,8 @@ class S3Queue final : public Queue {
   std::list<Node*> small_, main_;
 };
 
-/// The same without moving anything, as the engine does it: a pool of places, over which the main
-/// hand walks; new blocks stand in a list besides until they are judged.
+/// The same without moving blocks, like in the engine: the main hand walks over a pool of slots.
+/// New blocks are additionally in a list until they are judged.
 class PoolQueue final : public Queue {
  public:
   void Add(Node* node, bool again) override {
@@ -189,7 +189,7 @@ class PoolQueue final : public Queue {
   std::list<Node*> small_;
 };
 
-/// Keys that were evicted last, up to a number of bytes of their blocks.
+/// The most recently evicted keys, limited by the total bytes of their blocks.
 class Ghosts {
  public:
   explicit Ghosts(uint64_t capacity) : capacity_(static_cast<double>(capacity)) {}
@@ -208,7 +208,7 @@ class Ghosts {
       if (at != keys_.end() && at->second.first == order_.front().second) keys_.erase(at);
     }
   }
-  /// Whether it was there.
+  /// Removes the key and returns whether it was present.
   bool Take(uint64_t key) {
     const auto at = keys_.find(key);
     if (at == keys_.end()) return false;

@@ -8,7 +8,7 @@
 namespace lava::bench {
 namespace {
 
-/// What a reader keeps beside the cache, as table/partition_slots.h does.
+/// Blocks that a reader keeps outside the cache, as in table/partition_slots.h.
 class Readers {
  public:
   struct Block;
@@ -87,12 +87,12 @@ class RocksPolicy final : public CachePolicy {
     else
       Insert(key, event);
   }
-  void Erase(uint32_t) override {}  // its readers leave blocks of dropped files to eviction
+  void Erase(uint32_t) override {}  // RocksDB's readers leave blocks of dropped files to eviction
 
  private:
   struct Key {
     explicit Key(const TraceEvent& event) {
-      // What RocksDB's own keys are: no less random in every byte.
+      // As random in every byte as RocksDB's own keys.
       const uint64_t a = (uint64_t{event.file} + 1) * 0x9e3779b97f4a7c15ull;
       std::memcpy(bytes, &a, 8);
       std::memcpy(bytes + 8, &event.offset, 8);

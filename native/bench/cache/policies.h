@@ -8,20 +8,20 @@
 
 namespace lava::bench {
 
-/// A cache as traces see it: blocks are their sizes.
-/// Threads: one.
+/// A cache for playing traces, in which blocks are represented by their sizes. Threads: one.
 class CachePolicy {
  public:
   virtual ~CachePolicy() = default;
-  /// Whether the block was there; it may be afterwards.
+  /// Returns whether the block was present; it may be present afterwards.
   virtual bool Access(const TraceEvent& event) = 0;
   virtual void Warm(const TraceEvent& event) = 0;
   virtual void Erase(uint32_t file) = 0;
 };
 
-/// lava: the engine's own, asked as readers ask it. rocksdb-lru, rocksdb-hyper-clock: RocksDB's.
-/// lru, clock, sieve, s3, pool: candidates, one queue for both segments; index-first-...: two, data
-/// goes first down to a sixteenth; border-...: two, with the engine's border between them.
+/// lava: the engine's own, with requests like those of readers. rocksdb-lru, rocksdb-hyper-clock:
+/// RocksDB's. lru, clock, sieve, s3, pool: candidates with one queue for both segments.
+/// index-first-...: with two queues, evicting data first down to a sixteenth. border-...: with two
+/// queues, separated by the engine's border.
 std::unique_ptr<CachePolicy> MakePolicy(const std::string& name, uint64_t capacity_bytes,
                                         uint64_t block_bytes);
 std::unique_ptr<CachePolicy> MakeCandidate(const std::string& name, uint64_t capacity_bytes);

@@ -20,10 +20,10 @@ class Recorder final : public BlockCache {
  public:
   uint64_t NewFileId() override { return next_file_.fetch_add(1, std::memory_order_relaxed); }
   Ref Lookup(const CacheKey& key, Segment, CacheUse*) override {
-    asked = key;  // what is not inserted then is what no cache may keep
+    asked = key;  // a block not inserted then must not be kept by any cache
     return nullptr;
   }
-  Ref Peek(const CacheKey&, Segment) override { return nullptr; }  // no use of the block
+  Ref Peek(const CacheKey&, Segment) override { return nullptr; }  // not a use of the block
   Ref Insert(const CacheKey& key, Segment segment, Ref block, CacheUse*) override {
     const bool wanted = asked.file == key.file && asked.offset == key.offset;
     asked = {};
@@ -31,13 +31,14 @@ class Recorder final : public BlockCache {
          wanted ? TraceEvent::Kind::kAccess : TraceEvent::Kind::kWarm, segment});
     return block;
   }
-  void Erase(const CacheKey&, Segment) override {}  // what scans read ahead; these record none
+  // blocks that scans read ahead, which these workloads do not record
+  void Erase(const CacheKey&, Segment) override {}
   void EraseFile(uint64_t file) override {
     Add({0, static_cast<uint32_t>(file), 0, TraceEvent::Kind::kErase, Segment::kData});
   }
   void SetCapacity(uint64_t) override {}
   void Trim() override {}
-  /// As if there were some: by it the engine decides what it warms.
+  /// Pretends to have a capacity, because the engine decides by it which blocks to warm.
   uint64_t capacity_bytes() const override { return 64 << 20; }
   uint64_t used_bytes() const override { return 0; }
   Statistics statistics() const override { return {}; }
@@ -65,14 +66,15 @@ class Recorder final : public BlockCache {
 };
 
 thread_local CacheKey Recorder::asked;
-// Set while the process's host is made: its cache is one then.
+// Set while the process's host is created, whose cache is then a recorder.
 bool recording = false;
 Recorder* recorder = nullptr;
 
 }  // namespace
 }  // namespace lava::bench
 
-// The linker puts this in the place of BlockCache::Create: the engine knows of no recorder.
+// The linker substitutes this for BlockCache::Create, so the engine does not depend on the
+// recorder.
 std::unique_ptr<lava::BlockCache> RealCreate(
     uint64_t capacity_bytes, const lava::MemoryCounter* borrowed,
     lava::ChargeObserver* observer) asm("__real_" LAVA_CACHE_CREATE);
@@ -94,15 +96,16 @@ namespace {
 
 struct Workload {
   uint64_t value_bytes = 100;
-  uint64_t keys_per_mib = 8000;   // of the data set
+  uint64_t keys_per_mib = 8000;   // in the data set
   uint64_t separation_bytes = 0;  // 0: all values inline
   uint32_t instances = 1;
   bool zipf = true;
-  uint32_t puts_percent = 0;  // of the calls
+  uint32_t puts_percent = 0;  // percent of the calls
   uint32_t scan_every = 0;    // gets; 0: none
   uint32_t scan_entries = 0;
-  uint32_t shifts = 0;        // how often another part of the keys becomes the hot one
-  uint32_t cold_percent = 0;  // of the calls: uniform gets of references, in one more instance
+  uint32_t shifts = 0;  // number of times that another part of the keys becomes the hot one
+  // percent of the calls: uniform gets of references, in one more instance
+  uint32_t cold_percent = 0;
 };
 
 const std::map<std::string, Workload>& All() {

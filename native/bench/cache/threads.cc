@@ -61,7 +61,7 @@ double LookupsPerSecond(const std::string& policy, uint32_t threads, double seco
     workers.emplace_back([&, t] {
       testing::Random random(t + 1);
       uint64_t found = 0;
-      // The hot tenth is asked for nine times of ten.
+      // Nine out of ten lookups go to the hot tenth.
       while (!stop.load(std::memory_order_relaxed))
         found += lookup(random.Uniform(random.OneIn(10) ? kBlocks : kBlocks / 10));
       done += found;

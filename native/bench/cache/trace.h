@@ -9,13 +9,13 @@
 
 namespace lava::bench {
 
-/// What an engine asked of its cache, in order.
+/// An engine's requests to its cache, in order.
 struct TraceEvent {
   enum class Kind : uint8_t {
-    kAccess,  // a lookup of what a miss reads and inserts
-    kWarm,    // an insertion that nobody had asked for
-    kErase,   // a file is gone
-    kCall,    // a user's call is done
+    kAccess,  // a lookup; a miss reads and inserts the block
+    kWarm,    // an insertion without a lookup
+    kErase,   // a file was removed
+    kCall,    // a user's call has ended
   };
   uint64_t offset = 0;
   uint32_t file = 0;
@@ -24,7 +24,7 @@ struct TraceEvent {
   BlockCache::Segment segment = BlockCache::Segment::kData;
 };
 
-/// The different blocks of a trace.
+/// The distinct blocks of a trace.
 struct Footprint {
   uint64_t blocks = 0, bytes = 0, index_bytes = 0;
 };
@@ -37,8 +37,8 @@ struct Trace {
   Footprint footprint() const;
 };
 
-/// Runs an engine of this process and records what it asks of its cache, which keeps nothing: so
-/// every access reaches it, those too that a reader would answer by what it keeps.
+/// Runs an engine in this process and records its requests to its cache. The cache keeps nothing,
+/// so every access reaches it, including those that a reader would serve from blocks it keeps.
 /// workload: one of Workloads(). scale: 1 for a data set of about 64 MiB.
 Trace Record(const std::string& workload, const std::string& directory, double scale);
 const std::vector<std::string>& Workloads();

@@ -1,8 +1,8 @@
-// What an instance of many files costs a task that takes a checkpoint beside writes and the jobs
-// that they cause: the CPU time of the synchronous part of a checkpoint, and for Lava also that of
-// installing what jobs made.
+// The cost of checkpoints for a task whose instance has many files, with concurrent writes and the
+// resulting jobs: the CPU time of the synchronous part of a checkpoint, and for Lava also that of
+// installing the results of jobs.
 //   files_bench DIRECTORY lava|rocksdb FILES SECONDS
-// Lava has half of the files for keys and half for values. Prints one JSON object.
+// Half of Lava's files are key files and half value files. Prints one JSON object.
 
 #include <rocksdb/db.h>
 #include <rocksdb/options.h>
@@ -36,7 +36,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr uint64_t kFileBytes = 16 << 10;
 constexpr uint64_t kValueBytes = 100;
-// Written at once, and the pause behind them.
+// The number of writes in a burst, and the pause after it.
 constexpr int kBurst = 100;
 constexpr std::chrono::microseconds kPause{500};
 
@@ -54,7 +54,7 @@ double At(const std::vector<double>& sorted, double share) {
                          static_cast<size_t>(share * static_cast<double>(sorted.size())))];
 }
 
-/// Takes checkpoints beside a thread that overwrites records at random.
+/// Takes checkpoints while a thread overwrites random records.
 std::vector<double> Measure(uint64_t records, uint64_t seconds,
                             const std::function<void(const std::string&)>& put,
                             const std::function<void()>& checkpoint,

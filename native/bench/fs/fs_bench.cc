@@ -36,7 +36,7 @@ fs::AlignedBuffer Noise(size_t bytes) {
   return memory;
 }
 
-// Each thread appends its share of --mib to a file of its own.
+// Each thread appends its share of --mib to its own file.
 nlohmann::ordered_json Append(const Options& options, SyncKind sync) {
   const auto files =
       FilesFor(options, {.bytes = std::max<uint64_t>(2 * options.mib << 20, 256ull << 20)});
@@ -59,7 +59,7 @@ nlohmann::ordered_json Append(const Options& options, SyncKind sync) {
   return row;
 }
 
-// Random blocks of files that were written before.
+// Reads random blocks of existing files.
 nlohmann::ordered_json Read(const Options& options) {
   constexpr uint64_t kFiles = 4;
   const auto files =
@@ -100,7 +100,8 @@ void MakeEmptyFiles(VolumeFiles* files, uint64_t count) {
   }
 }
 
-// Synchronous appends beside many files, whose metadata each compaction of the journal writes.
+// Synchronous appends with many files, whose metadata is rewritten by each compaction of the
+// journal.
 nlohmann::ordered_json Compaction(const Options& options, bool compacts) {
   VolumeFiles files(options.directory, {.journal_bytes_max = compacts ? 1ull << 20 : 1ull << 40});
   MakeEmptyFiles(&files, options.files / 5);

@@ -17,7 +17,8 @@
 namespace lava::bench {
 namespace {
 
-constexpr size_t kBufferBytes = 512 << 10;  // of a file on LavaFS (lavastore-pageserver 6.1)
+// buffer size for a file on LavaFS (lavastore-pageserver 6.1)
+constexpr size_t kBufferBytes = 512 << 10;
 
 void MustBe(bool good, const std::string& what) {
   if (good) return;
@@ -105,7 +106,7 @@ class VolumeReader : public BenchReader {
   const std::unique_ptr<fs::RandomFile> file_;
 };
 
-// A write into blocks that were never written costs twice.
+// The first write of a block costs twice as much.
 void WriteThrough(const std::string& path, uint64_t bytes) {
   const auto device = Must(fs::OpenBlockDevice(path, {.create = true}));
   Check(device->Grow(bytes));

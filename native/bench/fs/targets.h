@@ -11,7 +11,7 @@ namespace lava::bench {
 
 enum class SyncKind : uint8_t { kNone, kData, kAll };
 
-/// A file that is appended to. Aborts on errors.
+/// A file for appends. Aborts on errors.
 class BenchWriter {
  public:
   virtual ~BenchWriter() = default;
@@ -22,11 +22,12 @@ class BenchWriter {
 class BenchReader {
  public:
   virtual ~BenchReader() = default;
-  virtual void Read(uint64_t offset, size_t bytes, char* to) = 0;  // all aligned to 4 KiB
+  // all arguments are aligned to 4 KiB
+  virtual void Read(uint64_t offset, size_t bytes, char* to) = 0;
 };
 
-/// Where files are: LavaFS in one file that was written before, or the machine's own file system,
-/// both past the page cache.
+/// The file system under test: LavaFS in a file whose blocks were written before, or the machine's
+/// own file system, both with direct I/O.
 class BenchFiles {
  public:
   virtual ~BenchFiles() = default;
@@ -40,10 +41,10 @@ std::unique_ptr<BenchFiles> NewPosixFiles(const std::string& directory);
 struct VolumeSetup {
   uint64_t bytes = 1ull << 30;
   uint64_t journal_bytes_max = 8ull << 20;
-  bool warm = true;    // every block was written before
-  bool format = true;  // false: the volume that is there
+  bool warm = true;    // whether every block was written before
+  bool format = true;  // false: use the existing volume
 };
-/// A volume in directory/volume; its journal is compacted by a thread of its own.
+/// A volume in directory/volume; its journal is compacted by a separate thread.
 class VolumeFiles : public BenchFiles {
  public:
   VolumeFiles(const std::string& directory, const VolumeSetup& setup);
@@ -52,7 +53,7 @@ class VolumeFiles : public BenchFiles {
   std::unique_ptr<BenchReader> Open(const std::string& name) override;
   void Remove(const std::string& name) override;
   lavafs::Volume* volume() { return volume_.get(); }
-  /// As another process would.
+  /// Mounts the volume again, as another process would.
   void Remount();
 
  private:

@@ -48,7 +48,7 @@ int Main(int argc, char** argv) {
   options.setup.on_volume = fs == "lavafs";
   options.data_bytes = data_mib << 20;
   options.make = engine == "lava" ? LavaInstances : RocksDBInstances;
-  // RocksDB has malloc alone, as in a TaskManager.
+  // RocksDB uses only malloc, as in a TaskManager.
   if (engine == "rocksdb") large_bytes_min = SIZE_MAX;
   std::filesystem::create_directories(options.setup.directory);
   const std::pair<const char*, void (*)(const CaseOptions&)> cases[] = {{"instances", RunInstances},

@@ -7,7 +7,7 @@
 namespace lava::bench {
 namespace {
 
-constexpr uint64_t kRecordsOfUsed = 100;  // what an instance holds that is opened again
+constexpr uint64_t kRecordsOfUsed = 100;  // records in an instance that is reopened
 
 double PerInstance(uint64_t after, uint64_t before, uint64_t count) {
   return (static_cast<double>(after) - static_cast<double>(before)) / static_cast<double>(count);
@@ -26,7 +26,7 @@ class IdleCase {
         instances_(options.make(options.setup)) {}
 
   void Run() {
-    // What the first one needs that all share is none's own.
+    // Open one instance first: resources that all share belong to no single instance.
     instances_->Open(options_.instances);
     OpenAndClose("empty");
     for (size_t n = 0; n < options_.instances; ++n) Fill(n);
@@ -79,7 +79,7 @@ class IdleCase {
   const std::unique_ptr<Instances> instances_;
 };
 
-// Bytes by which the samples grow from one to the next: a line through them by least squares.
+// The slope of a least-squares line through the samples: bytes of growth per sample.
 double Slope(const std::vector<uint64_t>& samples) {
   const auto n = static_cast<double>(samples.size());
   double x_mean = (n - 1) / 2, y_mean = 0, covariance = 0, variance = 0;
@@ -127,7 +127,7 @@ class CyclesCase {
   }
 
  private:
-  // What is written overwrites what the cycle before left, in a file and in memory.
+  // Overwrites the data of the previous cycle, in a file and in memory.
   void Use() {
     for (uint64_t n = 0; n < kRecordsOfUsed; ++n)
       instances_->Put(0, records_.Key(n), records_.Value(n));

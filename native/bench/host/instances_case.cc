@@ -89,7 +89,7 @@ class InstancesCase {
     }
     return loaded_;
   }
-  // An update, a get, and so on, while `more` says so.
+  // Alternates updates and gets while `more` returns true.
   uint64_t Mix(const std::function<bool()>& more) {
     for (done_ = 0; more() && (done_ % 1024 > 0 || InTime()); ++done_) {
       const uint64_t n = records_.random()->Uniform(loaded_);
@@ -101,7 +101,7 @@ class InstancesCase {
     }
     return done_;
   }
-  // Beside the mix, which goes on until they are complete.
+  // Takes checkpoints during the mix, which continues until they are complete.
   uint64_t Checkpoints() {
     std::atomic<bool> complete{false};
     std::thread coordinator([&] {
@@ -120,7 +120,7 @@ class InstancesCase {
     }
     return done_;
   }
-  // Some instances go over into two each, which are then read.
+  // Splits some instances into two each, and reads the results.
   uint64_t Rescale() {
     const uint64_t split = std::min(count_, kSplitMax);
     for (size_t n = 0; n < split; ++n) {

@@ -94,7 +94,7 @@ class Lava final : public Instances {
   }
 
   void Settle() override {
-    // All at once, then each is waited for.
+    // Starts all flushes first, then waits for each.
     for (const Opened& it : opened_) {
       if (it.db == nullptr) continue;
       if (const Status status = it.db->Flush(0); !status.IsBusy()) Check(status);
@@ -121,7 +121,7 @@ class Lava final : public Instances {
     std::unique_ptr<DB> db;
     Table* table = nullptr;
   };
-  // On a volume the name of a directory in it.
+  // On a volume this is the name of a directory in it.
   std::string PathOf(size_t instance) const {
     const std::string number = std::to_string(instance);
     return volume_ ? number : setup_.directory + "/" + number;

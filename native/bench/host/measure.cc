@@ -14,7 +14,8 @@
 namespace lava::bench {
 namespace {
 
-// Resident memory of a native process: its base, so much of the budget, and so much more.
+// The limit for resident memory of a native process: its base, this multiple of the budget, and
+// this many bytes more.
 constexpr double kBudgetShareMax = 1.05;
 constexpr uint64_t kBeyondMax = 32 << 20;
 
@@ -32,7 +33,7 @@ uint32_t EntriesOf(const char* directory) {
 void Histogram::Add(uint64_t ns) {
   const uint64_t high = ns >> kSplitBits;
   const uint32_t shift = high == 0 ? 0 : static_cast<uint32_t>(std::bit_width(high)) - 1;
-  // Below 2^(kSplitBits + 1) each has a class of its own; then each doubling has 2^kSplitBits.
+  // Below 2^(kSplitBits + 1) each value has its own class; above, each doubling has 2^kSplitBits.
   ++classes_[(uint64_t{shift} << kSplitBits) + (ns >> shift)];
   ++count_;
 }

@@ -21,13 +21,13 @@ inline double SecondsSince(SteadyClock::time_point began) {
   return std::chrono::duration<double>(SteadyClock::now() - began).count();
 }
 
-/// Times in classes of one part in 32 or less, in memory that does not grow with their number.
-/// Threads: one. Units: nanoseconds.
+/// A histogram of times with classes of at most 1/32 relative width, whose memory does not grow
+/// with the number of times. Threads: one. Units: nanoseconds.
 class Histogram {
  public:
   void Add(uint64_t ns);
   void Add(const Histogram& other);
-  /// The upper bound of the class in which that share of all times ends; 0 when there are none.
+  /// The upper bound of the class that contains this quantile; 0 without times.
   uint64_t At(double share) const;
   uint64_t count() const { return count_; }
 
@@ -37,28 +37,28 @@ class Histogram {
   uint64_t count_ = 0;
 };
 
-/// What the kernel knows of this process. Units: bytes, counts.
+/// The kernel's figures for this process. Units: bytes, counts.
 uint64_t ResidentBytes();
 uint32_t ThreadCount();
 uint32_t OpenFileCount();
 /// CPU time of the calling thread. Units: nanoseconds.
 uint64_t ThreadCpuNs();
-/// What malloc and the page pool have given out, and what they keep free.
+/// Memory allocated from malloc and the page pool, and memory that they keep free.
 struct HeapBytes {
   uint64_t used = 0, free = 0;
 };
 HeapBytes HeapNow();
 
-/// Looks at resident memory and at what the engine tracks ten times a second.
-/// Ownership: the instances must outlive it.
+/// Samples resident memory and the memory that the engine tracks ten times per second. Ownership:
+/// the instances must outlive it.
 class MemorySampler {
  public:
-  /// base: resident bytes before there was an engine.
+  /// base: resident bytes before the engine was created.
   MemorySampler(const Instances* instances, uint64_t base);
   ~MemorySampler();
   /// Peaks since the last call, as members of a row.
   void TakePeaks(Json* row);
-  /// Peaks of all times beside their bounds.
+  /// The overall peaks, with their limits.
   void Summarize(uint64_t budget, Json* row);
 
  private:

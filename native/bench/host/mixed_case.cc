@@ -11,7 +11,7 @@ namespace {
 constexpr uint64_t kSmallKeys = 20'000, kLargeKeys = 64;
 constexpr uint64_t kOperationsBetweenScans = 4096, kMixedScanEntries = 5000;
 
-/// A thread's part: its own instance, under numbers that grow by restores.
+/// A thread's part: its own instance, whose number grows with each restore.
 class MixedUser {
  public:
   MixedUser(Instances* instances, size_t instance, uint64_t value_bytes_max)
@@ -38,7 +38,7 @@ class MixedUser {
     key.insert(key.begin(), static_cast<char>(n % 251));
     return key;
   }
-  // Three of four values are small, one of 32 is large; a third are reads.
+  // Three of four values are small, one of 32 is large; a third of the operations are reads.
   void Operate() {
     const bool large = random_.OneIn(32);
     const std::string key =
@@ -58,7 +58,7 @@ class MixedUser {
   const size_t instance_;
   const uint64_t value_bytes_max_;
   testing::Random random_;
-  const std::string bytes_;  // that values are cut from
+  const std::string bytes_;  // source of the values
 };
 
 }  // namespace
@@ -70,9 +70,10 @@ void RunMixed(const CaseOptions& options) {
   std::vector<std::unique_ptr<MixedUser>> users;
   for (size_t n = 0; n < count; ++n)
     users.push_back(std::make_unique<MixedUser>(instances.get(), n, options.value_bytes));
-  MemorySampler sampler(instances.get(), ResidentBytes());  // what users hold is not the engine's
+  // memory of users does not belong to the engine
+  MemorySampler sampler(instances.get(), ResidentBytes());
   for (size_t n = 0; n < count; ++n) instances->Open(n);
-  constexpr int kRounds = 6;  // in each a checkpoint beside the load, and a restore from it
+  constexpr int kRounds = 6;  // each with a checkpoint during the load, and a restore from it
   uint64_t operations = 0;
   const Usage before = UsageNow();
   const auto began = SteadyClock::now();
@@ -88,7 +89,8 @@ void RunMixed(const CaseOptions& options) {
     for (std::thread& thread : threads) thread.join();
     playing += SecondsSince(round_began);
     for (const uint64_t n : done) operations += n;
-    // Two halves of each, as a rescaling restores them, read whole and closed.
+    // Restores each checkpoint as two halves, like a rescaling, reads them completely and closes
+    // them.
     for (size_t n = 0; n < count; ++n) {
       const size_t lower = count + 2 * (static_cast<size_t>(round) * count + n);
       instances->Split(to + "/" + std::to_string(n), lower, lower + 1);

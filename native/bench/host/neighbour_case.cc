@@ -14,9 +14,9 @@ namespace lava::bench {
 namespace {
 
 constexpr uint64_t kWriterKeys = 200'000;
-constexpr auto kAhead = std::chrono::microseconds(60);  // a sleep ends that late, about
+constexpr auto kAhead = std::chrono::microseconds(60);  // approximate delay at the end of a sleep
 
-// How long the calling thread was ready to run and had no CPU.
+// How long the calling thread was runnable without a CPU.
 class RunQueueDelay {
  public:
   RunQueueDelay() : file_(fopen("/proc/thread-self/schedstat", "r")) {}
@@ -35,12 +35,11 @@ class RunQueueDelay {
   FILE* const file_;
 };
 
-// Of reads. Each part of a time is in the one before.
+// Times of reads. Each time includes the following ones.
 struct ReadTimes {
-  Histogram since_due;  // with the wait behind reads that were late
+  Histogram since_due;  // includes waiting behind late reads
   Histogram in_engine;
-  Histogram
-      waiting;  // in the engine and without a CPU, though it would have got one: in locks, I/O
+  Histogram waiting;  // blocked inside the engine, by locks or I/O; excludes waiting for a CPU
 };
 
 class NeighbourCase {
@@ -71,7 +70,7 @@ class NeighbourCase {
   }
 
  private:
-  // neighbour runs in a thread of its own; what it returns is what it has done.
+  // neighbour runs in a separate thread and returns the amount of work done.
   void Read(const char* phase, double seconds, const std::function<uint64_t()>& neighbour = {}) {
     stop_ = false;
     uint64_t done = 0;
@@ -134,7 +133,7 @@ class NeighbourCase {
     }
     return done;
   }
-  // What a thread takes from reads that uses no engine: the CPU alone.
+  // A thread that uses no engine: shows the effect of CPU contention alone on reads.
   uint64_t Compute() {
     uint64_t done = 0;
     for (; !stop_; ++done) (void)writes_.Value(done);

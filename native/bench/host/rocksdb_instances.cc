@@ -23,8 +23,8 @@ void Check(const rocksdb::Status& status) {
   std::exit(1);
 }
 
-// The figures are those of RocksDBMemoryControllerUtils and RocksDBResourceContainer of Flink 2,
-// compression and filters those that Lava has.
+// The figures are those of RocksDBMemoryControllerUtils and RocksDBResourceContainer of Flink 2.
+// Compression and filters are the same as Lava's.
 class RocksDB final : public Instances {
  public:
   explicit RocksDB(const HostSetup& setup) : setup_(setup) {
@@ -39,7 +39,7 @@ class RocksDB final : public Instances {
     options_.max_background_jobs = static_cast<int>(setup.threads);
     options_.write_buffer_manager = buffers_;
     options_.max_open_files = -1;
-    // As Lava, which has nothing to lose there: only checkpoints are durable.
+    // Like Lava, which loses nothing by this either: only checkpoints are durable.
     options_.avoid_flush_during_shutdown = true;
     options_.stats_dump_period_sec = 0;
     options_.info_log_level = rocksdb::HEADER_LEVEL;

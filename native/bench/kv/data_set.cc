@@ -11,7 +11,7 @@ namespace lava::bench {
 namespace {
 
 constexpr double kZipf = 0.9;
-// DiffKV 5.1: on average about 1 KB.
+// DiffKV 5.1: about 1 KB on average.
 constexpr double kParetoShape = 0.92, kParetoScale = 226;
 constexpr double kParetoBytesMax = 128 << 10;
 constexpr size_t kNoiseBytes = 1 << 20;
@@ -23,7 +23,7 @@ double UnitOf(testing::Random* random) {
   return (static_cast<double>(random->Next() >> 11) + 0.5) / 9007199254740992.0;
 }
 
-// Ranks by Zipf's law have a rejection-free inverse for exponents below 1.
+// For exponents below 1, ranks of a Zipf distribution can be computed without rejection.
 uint64_t KeyChooser::Next(testing::Random* random) const {
   if (!zipf_) return random->Uniform(keys_);
   const double rank = std::pow(UnitOf(random), 1 / (1 - kZipf)) * static_cast<double>(keys_);
@@ -33,7 +33,7 @@ uint64_t KeyChooser::Next(testing::Random* random) const {
 RecordMaker::RecordMaker(const DataSet& data, uint64_t seed)
     : data_(data), random_(seed), noise_(random_.Bytes(kNoiseBytes)) {}
 
-// Spread over all partitions, so that neighbours in rank are none in key order.
+// Spread over all partitions, so that keys of neighbouring ranks are not neighbours.
 const std::string& RecordMaker::Key(uint64_t n) {
   key_.clear();
   PutBigEndian(&key_, n * 0x9e3779b97f4a7c15ull, 8);
@@ -57,7 +57,7 @@ uint64_t RecordMaker::ValueBytesOf(uint64_t n) {
   return data_.value_bytes;
 }
 
-// Half noise, half zeros.
+// Half random bytes, half zeros.
 const std::string& RecordMaker::Value(uint64_t n) {
   const uint64_t bytes = ValueBytesOf(n);
   value_.assign(bytes, '\0');

@@ -10,19 +10,20 @@ namespace lava::bench {
 enum class ValueSizes {
   kFixed,
   kMixed,   // half of 16 KiB, half of 100 to 512 bytes (Scavenger 4.1)
-  kPareto,  // generalized Pareto, drawn anew for each value (DiffKV 5.1)
+  kPareto,  // generalized Pareto, drawn for each value (DiffKV 5.1)
 };
 
-/// The papers' records: keys of 36 bytes (LavaStore 4.1) unless said otherwise, values that
-/// compress to half. Threads:    const, any thread; a RecordMaker is of one thread.
+/// The papers' records: keys of 36 bytes (LavaStore 4.1) unless set otherwise, values that compress
+/// to half their size.
+/// Threads:    const, any thread; a RecordMaker is used by one thread.
 struct DataSet {
   ValueSizes sizes = ValueSizes::kFixed;
-  uint64_t value_bytes = 0;  // of fixed ones
+  uint64_t value_bytes = 0;  // for kFixed
   uint64_t keys = 0;
   size_t key_bytes = 36;
 };
 
-/// Which key comes next: uniform, or by Zipf's law with an exponent of 0.9.
+/// Chooses the next key: uniformly, or from a Zipf distribution with an exponent of 0.9.
 class KeyChooser {
  public:
   KeyChooser(uint64_t keys, bool zipf) : keys_(keys), zipf_(zipf) {}
@@ -33,7 +34,7 @@ class KeyChooser {
   const bool zipf_;
 };
 
-/// Makes the n-th key and a new value for it, into memory that is used again.
+/// Creates the n-th key and a new value for it, in reused memory.
 class RecordMaker {
  public:
   RecordMaker(const DataSet& data, uint64_t seed);
@@ -49,10 +50,11 @@ class RecordMaker {
   std::string key_, value_;
 };
 
-/// Between 0 and 1, of which it is neither.
+/// Uniform between 0 and 1, both exclusive.
 double UnitOf(testing::Random* random);
 
-/// How many bytes LZ4 makes of a byte of the data, each value by itself and keys as they are.
+/// Bytes after LZ4 compression per byte of data, with values compressed individually and keys
+/// uncompressed.
 double StoredPerUserByte(const DataSet& data);
 
 }  // namespace lava::bench

@@ -1,8 +1,8 @@
-// One engine through phases (bench/kv/phases.h) on one data set; prints a JSON object for the
+// Runs one engine through phases (bench/kv/phases.h) on one data set. Prints a JSON object for the
 // engine, and one for each phase. native/tools/kv_suite.py compares engines.
 //   kv_bench ENGINE DIRECTORY [--NAME=VALUE ...] PHASE...
-// Engines: lava rocksdb rocksdb-blob. Bytes are those that the process handed to or took from the
-// kernel, after background work has settled.
+// Engines: lava rocksdb rocksdb-blob. Bytes are those that the process passed to or received from
+// the kernel, after background work has settled.
 
 #include <cstdint>
 #include <cstdio>
@@ -17,7 +17,7 @@
 namespace lava::bench {
 namespace {
 
-// With their defaults; usage() prints them.
+// The flags with their defaults; usage() prints them.
 std::map<std::string, std::string> flags = {
     {"values", "16000"},      // bytes of a value, or mixed, or pareto
     {"key-bytes", "36"},      // of a key
@@ -82,7 +82,7 @@ int Main(int argc, char** argv) {
   const PhaseOptions phase_options{
       .while_writing_seconds = static_cast<double>(Number("while-seconds")),
       .while_writing_bytes_second = Number("write-mib") << 20};
-  // RocksDB has malloc alone, as in a TaskManager.
+  // RocksDB uses only malloc, as in a TaskManager.
   if (engine != "lava") large_bytes_min = SIZE_MAX;
   std::unique_ptr<KvStore> store =
       engine == "lava" ? OpenLava(options) : OpenRocksDB(options, engine == "rocksdb-blob");

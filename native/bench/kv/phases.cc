@@ -13,12 +13,12 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr uint64_t kGetsMax = 200'000, kScannedMax = 100'000, kScansMin = 20;
-constexpr uint64_t kInsertedShare = 10;  // of the keys that were loaded
+constexpr uint64_t kInsertedShare = 10;  // of the loaded keys
 
-/// Percent of the calls; what is left reads a value and writes it anew.
+/// Percent of the calls; the remaining calls read a value and rewrite it.
 struct YcsbMix {
   uint64_t read = 0, update = 0, insert = 0, scan = 0;
-  bool latest = false;  // the last keys that were inserted are read most
+  bool latest = false;  // recently inserted keys are read most
 };
 const std::map<char, YcsbMix> kYcsb = {
     {'a', {.read = 50, .update = 50}},
@@ -28,7 +28,7 @@ const std::map<char, YcsbMix> kYcsb = {
     {'e', {.insert = 5, .scan = 95}},
     {'f', {.read = 50}},
 };
-constexpr uint64_t kYcsbScanMax = 100;  // entries, drawn uniformly
+constexpr uint64_t kYcsbScanMax = 100;  // maximum number of entries; the number is uniform
 
 double SecondsSince(SteadyClock::time_point began) {
   return std::chrono::duration<double>(SteadyClock::now() - began).count();
@@ -191,8 +191,8 @@ bool Phases::PlayYcsb(char workload, bool zipf) {
   return true;
 }
 
-// The writer's latency counts from when a put was due, if the one before was late: what waits
-// behind a stall has waited too.
+// If the previous put was late, the writer's latency is measured from the due time of the put: an
+// operation that waits behind a stall has waited, too.
 void Phases::WriteAtRate(const std::atomic<bool>* stop) {
   const KeyChooser keys(keys_, false);
   const auto began = SteadyClock::now();

@@ -12,12 +12,12 @@
 
 namespace lava::bench {
 
-/// How long calls took. Units: microseconds.
+/// Durations of calls. Units: microseconds.
 class Latencies {
  public:
   void Add(double us) { us_.push_back(us); }
   void Sort();
-  /// After Sort(); 0 when there are none.
+  /// After Sort(); 0 without calls.
   double Percentile(double share) const;
   void Clear() { us_.clear(); }
   size_t count() const { return us_.size(); }
@@ -26,26 +26,26 @@ class Latencies {
   std::vector<double> us_;
 };
 
-/// What calls are, in phases that mix them.
+/// Kinds of calls, for phases that mix them.
 enum class CallKind { kWrite, kRead, kScan };
 inline constexpr size_t kCallKinds = 3;
 
 struct PhaseOptions {
   double while_writing_seconds = 10;               // of each such phase
-  uint64_t while_writing_bytes_second = 10 << 20;  // that its writer offers
+  uint64_t while_writing_bytes_second = 10 << 20;  // the writer's offered rate
 };
 
-/// Plays the phases of a case on one store, and prints a line of JSON for each:
+/// Runs the phases of a case on one store, and prints a line of JSON for each:
 ///   load                                 every key once (LavaStore Table 1, A)
 ///   insert                               a tenth as many new keys
 ///   overwrite-uniform, overwrite-zipf    twice as many puts as there are keys (B)
 ///   update-uniform, update-zipf          three times as many (DiffKV 5.2)
-///   get-uniform, get-zipf, scan-N, scan-N-zipf   with nothing beside
+///   get-uniform, get-zipf, scan-N, scan-N-zipf   without concurrent work
 ///   ycsb-a-uniform, ... ycsb-f-zipf      YCSB's core workloads (DiffKV Table 1)
 ///   read-while-writing, scan-N-while-writing   one thread reads, one writes at a fixed rate, both
 ///                                        uniformly (C, D, E)
-/// Bytes and CPU are taken after background work has settled, so that what a phase left to do is
-/// its own.
+/// Bytes and CPU time are measured after background work has settled, so that they include the
+/// background work that a phase causes.
 class Phases {
  public:
   Phases(KvStore* store, const std::string& directory, const DataSet& data,
@@ -76,9 +76,9 @@ class Phases {
   const double stored_per_user_byte_;
   RecordMaker writes_, reads_;
   SpaceSampler space_;
-  uint64_t keys_ = 0;                          // that are there
-  Latencies latencies_, writer_latencies_;     // the former are those of the phase
-  std::array<Latencies, kCallKinds> by_kind_;  // the same
+  uint64_t keys_ = 0;                          // existing keys
+  Latencies latencies_, writer_latencies_;     // latency of the phase, and of its writer
+  std::array<Latencies, kCallKinds> by_kind_;  // latency of the phase by kind of call
   uint64_t bytes_put_ = 0, bytes_got_ = 0, live_bytes_ = 0;
 };
 

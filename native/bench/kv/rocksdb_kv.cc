@@ -28,7 +28,7 @@ class RocksDBKv final : public KvStore {
     rocksdb::Options options;
     options.create_if_missing = true;
     options.max_background_jobs = static_cast<int>(kv.threads);
-    options.write_buffer_size = kv.memory_bytes / 8;  // up to four of them
+    options.write_buffer_size = kv.memory_bytes / 8;  // at most four of them
     options.max_write_buffer_number = 4;
     options.compression = rocksdb::kLZ4Compression;
     options.level_compaction_dynamic_level_bytes = true;
@@ -84,7 +84,7 @@ class RocksDBKv final : public KvStore {
       quiet = Busy() ? 0 : quiet + 1;
     }
   }
-  // Without rocksdb::Statistics, which would cost every read.
+  // Does not use rocksdb::Statistics, which would slow down every read.
   EngineFigures Figures() const override {
     std::map<std::string, std::string> stats;
     if (!db_->GetMapProperty(rocksdb::DB::Properties::kCFStats, &stats)) return {};
@@ -92,7 +92,7 @@ class RocksDBKv final : public KvStore {
       return std::strtod(stats["compaction." + std::string(level) + ".CompMergeCPU"].c_str(),
                          nullptr);
     };
-    // A flush counts as a compaction into L0.
+    // RocksDB reports a flush as a compaction into L0.
     return {.compaction_cpu_seconds = cpu("Sum") - cpu("L0"), .flush_cpu_seconds = cpu("L0")};
   }
   std::string Version() const override {

@@ -7,10 +7,10 @@
 
 namespace lava::bench {
 
-/// What the process used so far. Units: bytes, calls, seconds.
+/// Resources used by the process so far. Units: bytes, calls, seconds.
 struct Usage {
-  uint64_t written = 0, read = 0;  // handed to and taken from the kernel
-  uint64_t device_read = 0;        // what storage delivered
+  uint64_t written = 0, read = 0;  // passed to and received from the kernel
+  uint64_t device_read = 0;        // read from storage
   uint64_t read_calls = 0;
   double cpu_seconds = 0;
 };
@@ -19,12 +19,12 @@ Usage operator-(const Usage& a, const Usage& b);
 
 uint64_t SpaceOf(const std::string& directory);
 
-/// Looks at a directory's space ten times a second, on a thread of its own.
+/// Samples a directory's size ten times per second on a separate thread.
 class SpaceSampler {
  public:
   explicit SpaceSampler(std::string directory);
   ~SpaceSampler();
-  /// The most since the last call.
+  /// The maximum since the last call.
   uint64_t TakePeak();
 
  private:

@@ -14,7 +14,7 @@
 namespace lava::bench {
 namespace {
 
-// Checkpoints and collections on a thread of their own, as in a process with a host.
+// Runs checkpoints and collections on a separate thread, as in a process with a host.
 class OneThread : public os::Executor {
  public:
   void Submit(os::Priority, std::function<void()> job) override { pool_->Submit(std::move(job)); }

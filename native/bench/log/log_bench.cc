@@ -41,7 +41,7 @@ std::unique_ptr<LogTarget> TargetFor(const Options& options, uint64_t bytes, boo
 
 std::string Noise(uint64_t bytes) { return testing::Random(1).Bytes(bytes); }
 
-// Each writer appends to a log of its own, and every record is durable before the next.
+// Each writer appends to its own log, and each record is durable before the next.
 nlohmann::ordered_json Append(const Options& options) {
   const uint64_t bytes = options.writers * options.records * options.record;
   const auto target = TargetFor(options, bytes);
@@ -60,7 +60,7 @@ nlohmann::ordered_json Append(const Options& options) {
   return row;
 }
 
-// One instance, whose every put is durable, and in the end all is in files.
+// One instance in which every put is durable; at the end everything is in files.
 nlohmann::ordered_json Put(const Options& options) {
   const uint64_t bytes = options.records * options.record;
   const auto store = options.kind == "rocksdb"
@@ -73,7 +73,7 @@ nlohmann::ordered_json Put(const Options& options) {
   for (uint64_t n = 0; n < options.records; ++n) {
     std::string key(1, static_cast<char>(n % 128));
     PutBigEndian(&key, n, 8);
-    // Not the same bytes twice.
+    // Avoids writing the same bytes twice.
     const Slice value = Slice(data).substr(n, options.record);
     Timed(latencies.of(0), [&] { store->Put(key, value); });
   }
@@ -84,7 +84,7 @@ nlohmann::ordered_json Put(const Options& options) {
   return row;
 }
 
-// Round robin over the logs; of each hundred some are held back and come late.
+// Round robin over the logs; of each hundred records some are held back and appended late.
 void Fill(const Options& options, LogTarget* target, const std::string& data) {
   testing::Random random(7);
   std::vector<std::vector<uint64_t>> late(options.logs);
@@ -162,7 +162,7 @@ nlohmann::ordered_json Recovery(const Options& options) {
   return {{"seconds", Seconds(begin)}, {"bytes", options.mib << 20}};
 }
 
-// All but each hundredth log is trimmed.
+// Trims 99 of 100 logs.
 nlohmann::ordered_json Collection(const Options& options) {
   const auto target = TargetFor(options, options.mib << 20);
   Fill(options, target.get(), Noise(options.record));
@@ -190,7 +190,7 @@ int Main(int argc, char** argv) {
   app.add_option("--mib", options.mib, "that are filled");
   app.add_option("--late-percent", options.late_percent, "of records, by up to 1,000");
   CLI11_PARSE(app, argc, argv);
-  // RocksDB has malloc alone, as in a TaskManager.
+  // RocksDB uses only malloc, as in a TaskManager.
   if (options.kind == "rocksdb") large_bytes_min = SIZE_MAX;
   return RunCase(options.name, {{"append", [&] { return Append(options); }},
                                 {"put", [&] { return Put(options); }},

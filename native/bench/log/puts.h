@@ -8,13 +8,13 @@
 
 namespace lava::bench {
 
-/// An instance each of whose puts is durable when it returns: Lava's with wal_sync, or a RocksDB
-/// with synchronous writes whose large values go to blob files. Aborts on errors. Threads: one.
+/// An instance whose puts are durable when they return: Lava with wal_sync, or RocksDB with
+/// synchronous writes and large values in blob files. Aborts on errors. Threads: one.
 class DurableStore {
  public:
   virtual ~DurableStore() = default;
   virtual void Put(Slice key, Slice value) = 0;
-  /// All is in files.
+  /// Returns when everything is in files.
   virtual void Flush() = 0;
 };
 

@@ -21,7 +21,7 @@ class RocksDbTarget : public LogTarget {
   explicit RocksDbTarget(const LogSetup& setup) {
     rocksdb::Options options;
     options.create_if_missing = true;
-    // What is measured is its log, not flushes and compactions.
+    // Only the log is measured, without flushes and compactions.
     options.write_buffer_size = 3ull << 30;
     options.max_total_wal_size = 64ull << 30;
     options.compression = rocksdb::kNoCompression;

@@ -8,8 +8,8 @@
 
 namespace lava::bench {
 
-/// Logical logs: LavaLog's, or a RocksDB whose keys are log and LSN. Aborts on errors.
-/// Threads: any, but one for each log.
+/// Logical logs: LavaLog's, or a RocksDB whose keys are log and LSN. Aborts on errors. Threads:
+/// any, but one for each log.
 class LogTarget {
  public:
   virtual ~LogTarget() = default;
@@ -18,9 +18,9 @@ class LogTarget {
   /// Reads `count` records from lsn on; returns their bytes.
   virtual uint64_t Scan(uint64_t log, uint64_t lsn, uint64_t count) = 0;
   virtual void Trim(uint64_t log, uint64_t lsn) = 0;
-  /// What was appended is where it stays: RocksDB's memtable in files.
+  /// Moves appended data to its final location: flushes RocksDB's memtable.
   virtual void Settle() = 0;
-  /// Ends without saying so.
+  /// Ends the process without a shutdown.
   virtual void Kill() = 0;
   virtual uint64_t index_bytes() = 0;
 };
@@ -29,13 +29,13 @@ struct LogSetup {
   std::string directory;
   uint64_t logs = 1;
   uint64_t volume_bytes = 1ull << 30;
-  bool warm = true;  // a volume whose blocks were all written before
+  bool warm = true;  // use a volume whose blocks were all written before
   bool fresh = true;
-  bool collects = true;  // by itself
+  bool collects = true;  // collect garbage automatically
 };
 std::unique_ptr<LogTarget> NewLavaLogTarget(const LogSetup& setup, bool on_lavafs);
 std::unique_ptr<LogTarget> NewRocksDbTarget(const LogSetup& setup);
-/// Collects the oldest file of a LavaLog; returns its bytes, those read, and those moved.
+/// Collects the oldest file of a LavaLog; returns its size, and the bytes read and moved.
 struct Collected {
   uint64_t file_bytes = 0, read = 0, moved = 0;
 };

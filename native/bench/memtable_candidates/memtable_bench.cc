@@ -1,5 +1,6 @@
-// Compares structures for the memtable on keys as Flink's: one table, key groups, map entries.
-// Prints nanoseconds of thread CPU for each operation, median of rounds, and bytes for each entry.
+// Compares data structures for the memtable with keys like Flink's: one table, key groups, map
+// entries. Prints nanoseconds of thread CPU time for each operation, median of rounds, and bytes
+// for each entry.
 //   memtable_bench [entries] [rounds] [only candidate]
 #include <time.h>
 
@@ -36,7 +37,7 @@ class Candidate {
   virtual bool Get(Slice key) = 0;
   virtual void Update(Slice key, Slice value) = 0;
   virtual size_t Scan(Slice from, size_t count) = 0;
-  virtual size_t Walk() = 0;  // seals if that matters
+  virtual size_t Walk() = 0;  // seals first if necessary
   virtual uint64_t bytes() = 0;
 };
 
@@ -73,7 +74,7 @@ class SkipListCandidate final : public Candidate {
   SkipList list_{&arena_};
 };
 
-// Entries apart from their indexes.
+// Stores entries separately from their indexes.
 class EntryCandidate : public Candidate {
  protected:
   Arena::Ref NewEntry(Slice key, Slice value) {
@@ -153,7 +154,7 @@ class TreeCandidate : public EntryCandidate {
   TreeIndex tree_{&arena_, &nodes_};
 };
 
-// A hash index for points; the tree gets entries at once, or in sorted batches of `pending`.
+// A hash index for point lookups; the tree gets entries at once, or in sorted batches of `pending`.
 class HashCandidate final : public TreeCandidate {
  public:
   explicit HashCandidate(size_t pending) : pending_max_(pending) {}
@@ -192,7 +193,7 @@ class HashCandidate final : public TreeCandidate {
   std::vector<Arena::Ref> pending_;
 };
 
-// The memtable as it is, with its lock, counters and tombstone checks.
+// The engine's memtable, with its lock, counters and tombstone checks.
 class MemTableCandidate final : public Candidate {
  public:
   void Insert(Slice key, Slice value) override { table_->Put(key, 0, value); }
@@ -222,7 +223,8 @@ class MemTableCandidate final : public Candidate {
   MemTable::Copied page_;
 };
 
-// [key group][table id][state key, 4 to 30 bytes][namespace][map key, 4 bytes]: ten entries a key.
+// [key group][table id][state key, 4 to 30 bytes][namespace][map key, 4 bytes]: ten entries for
+// each key.
 std::vector<std::string> MakeKeys(size_t count, uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<std::string> keys;

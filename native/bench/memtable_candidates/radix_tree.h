@@ -6,8 +6,8 @@
 
 namespace lava::bench {
 
-/// An adaptive radix tree with path compression: the order of keys by their bytes, nodes of 4, 16,
-/// 48 and 256 children. Enough of it to measure: no erasing, and no key may be a prefix of another.
+/// An adaptive radix tree with path compression: keys in byte order, nodes of 4, 16, 48 and 256
+/// children. Sufficient for measurements: it cannot erase, and no key may be a prefix of another.
 class RadixTree {
  public:
   explicit RadixTree(Arena* nodes) : arena_(*nodes) {}
@@ -39,7 +39,7 @@ class RadixTree {
         return e->key() == key ? e : nullptr;
       }
       Node* node = static_cast<Node*>(at);
-      // Only what stands in the node is compared on the way; the leaf settles the rest.
+      // Only the bytes stored in the node are compared on the way; the leaf verifies the rest.
       const uint32_t stored = std::min(node->prefix_bytes, kPrefixMax);
       for (uint32_t i = 0; i < stored; ++i)
         if (node->prefix[i] != ByteAt(key, depth + i)) return nullptr;
@@ -49,7 +49,7 @@ class RadixTree {
     }
     return nullptr;
   }
-  /// Calls visit for entries with keys >= from, in order, until it returns false.
+  /// Calls visit for entries with keys >= from, in order, until visit returns false.
   template <typename F>
   void Walk(Slice from, const F& visit) {
     if (root_ != nullptr) WalkFrom(root_, from, 0, true, visit);
@@ -83,7 +83,7 @@ class RadixTree {
   static uint8_t ByteAt(Slice key, uint32_t i) {
     return i < key.size() ? static_cast<uint8_t>(key[i]) : 0;
   }
-  // Slots are 8-byte aligned: bit 0 is free. Entries lie in the other arena.
+  // Slots are 8-byte aligned, so bit 0 is free. Entries are in the other arena.
   static bool IsLeaf(void* p) { return (reinterpret_cast<uintptr_t>(p) & 1) != 0; }
   static void* Leaf(Entry* e) {
     return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(e) | 1);

@@ -8,7 +8,7 @@
 
 namespace lava::bench {
 
-/// A skiplist with towers in front of its entries, as log-structured stores commonly have.
+/// A skip list with towers in front of its entries, a common design in log-structured stores.
 class SkipList {
  public:
   explicit SkipList(Arena* arena) : arena_(*arena) { head_ = NewNode(kHeightMax, 0); }

@@ -24,7 +24,7 @@ constexpr int kRounds = 4;
 constexpr int kRounds = 15;
 #endif
 
-/// Runs lava-inspect with these arguments; its exit code.
+/// Runs lava-inspect with these arguments; returns its exit code.
 int RunBinary(const std::string& arguments, std::string* out) {
   FILE* pipe = popen((std::string(LAVA_INSPECT_PATH) + " " + arguments + " 2>&1").c_str(), "r");
   if (pipe == nullptr) return -1;
@@ -62,7 +62,7 @@ class InspectBinary : public fs::PosixTest {
     return status;
   }
 
-  /// Of every file: bytes and the time of its last change, to the nanosecond.
+  /// The bytes of every file, and its modification time in nanoseconds.
   std::map<std::string, std::string> State() const {
     std::map<std::string, std::string> state;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(directory_)) {
@@ -94,7 +94,7 @@ TEST_F(InspectBinary, LeavesADirectoryAsItIs) {
   EXPECT_EQ(State(), before);
   EXPECT_EQ(RunBinary("verify " + Path("nothing"), &out), 2) << out;
 
-  // And what cannot be written to is no obstacle.
+  // Read-only files must not be an obstacle.
   std::filesystem::permissions(
       Path("db"), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
   EXPECT_EQ(RunBinary("verify " + Path("db"), &out), 0) << out;
@@ -113,7 +113,8 @@ TEST_F(InspectBinary, ARunningInstanceIsReadAndNotDisturbed) {
       if (!Put(db.get(), table, i % 5000).ok()) ++failed;
       if (i % 1000 == 999 && !Flush(db.get()).ok()) ++failed;
       ++written;
-      // About as fast as an instance of a job; else files live shorter than the program starts.
+      // About as fast as an instance of a job; otherwise files would live shorter than the program
+      // takes to start.
       if (i % 10 == 9) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   });

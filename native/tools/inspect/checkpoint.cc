@@ -11,7 +11,7 @@ namespace lava::inspect {
 namespace {
 
 constexpr size_t kHeaderBytes = 40, kChecksumBytes = 4;
-// From 2 on with packs, from 3 on with what it is of.
+// From 2 on with packs, from 3 on with the origin.
 constexpr uint32_t kFormatVersion = 3;
 constexpr size_t kOriginBytes = 72;
 // Flink's serialized forms of a StreamStateHandle.
@@ -23,11 +23,11 @@ Status Damaged(const std::string& path, uint64_t offset, const std::string& what
   return Status::Corruption(path + ": " + what + " at offset " + std::to_string(offset));
 }
 
-// Bytes that a private file at the front of bytes claims to have; 0: none is there.
+// The claimed size of a private file at the front of the bytes; 0 without one.
 uint64_t LavaCheckpointBytes(Slice bytes) {
   if (bytes.size() < kHeaderBytes + kChecksumBytes || !IsLavaCheckpoint(bytes)) return 0;
   uint64_t claimed = kHeaderBytes + BigEndian32(bytes.data() + 36) + kChecksumBytes;
-  // Before the checksum stand the packs with their length.
+  // The packs with their length precede the checksum.
   if (claimed <= bytes.size() && BigEndian32(bytes.data() + 8) >= 2)
     claimed += 4 + uint64_t{BigEndian32(bytes.data() + claimed - kChecksumBytes)};
   if (BigEndian32(bytes.data() + 8) >= 3) claimed += kOriginBytes;
@@ -40,7 +40,7 @@ bool GetUtf(Slice* in, Slice* text) {
   return GetBigEndian(in, 2, &length) && GetBytes(in, length, text);
 }
 
-// PackedFiles.java.
+// The format of PackedFiles.java.
 bool ParsePacked(Slice in, std::map<std::string, PackedPlace>* packed) {
   uint64_t packs = 0;
   if (!GetBigEndian(&in, 4, &packs)) return false;
@@ -69,7 +69,7 @@ std::string InHex(Slice bytes) {
   return hex;
 }
 
-// in: kOriginBytes. False: no key groups can be so.
+// in: kOriginBytes. Returns false for impossible key groups.
 bool ParseOrigin(Slice in, CheckpointOrigin* out) {
   const auto number = [&in](size_t at) {
     return static_cast<int64_t>(DecodeBigEndian(in.data() + at, 8));
@@ -83,7 +83,7 @@ bool ParseOrigin(Slice in, CheckpointOrigin* out) {
   return out->first_key_group <= out->last_key_group && out->last_key_group <= INT32_MAX;
 }
 
-// The SST whose footer ends at end, by what the footer says of where it stands in its own file.
+// The SST whose footer ends at `end`, located by the positions in its footer.
 bool SstEndingAt(Slice bytes, size_t end, Embedded* found) {
   const bool keys = DecodeFixed64(bytes.data() + end - 8) == ksst::kMagic;
   if (end < vsst::kFooterTailBytes) return false;

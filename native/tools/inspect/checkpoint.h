@@ -13,8 +13,8 @@
 
 namespace lava::inspect {
 
-/// What the plugin and Flink make of an engine's files in a checkpoint. Nothing here knows Flink's
-/// whole format: what is Lava's is found in it by its own marks and checksums.
+/// An engine's files in a checkpoint, as stored by the plugin and by Flink. This code does not
+/// parse Flink's whole format: it finds Lava's data by its own magic numbers and checksums.
 
 inline constexpr std::string_view kCheckpointMagic = "LAVACKPT";
 inline constexpr std::string_view kLavaCheckpointName = "LAVA-CHECKPOINT";
@@ -22,16 +22,16 @@ inline constexpr std::string_view kLavaCheckpointName = "LAVA-CHECKPOINT";
 inline constexpr std::string_view kLavaTimersName = "LAVA-TIMERS";
 
 /// The plugin's private file (CheckpointDescription.java) and the engine's metadata begin with the
-/// same 8 bytes; the version behind them is big endian in the one, little endian in the other.
+/// same 8 bytes. The version after them is big endian in the former, little endian in the latter.
 bool IsLavaCheckpoint(Slice head);
 
-/// Where a file lies that the plugin uploaded with others in one, a pack.
+/// The location of a file in a pack, which the plugin uploaded with others as one file.
 struct PackedPlace {
-  std::string pack;  // its name in the handle, as a file's own would be
+  std::string pack;  // its name in the handle, in the form of a file's own name
   uint64_t offset = 0, bytes = 0;
 };
 
-/// Which checkpoint a private file is of, and the time that its records expired by
+/// The checkpoint to which a private file belongs, and the time by which its records expired
 /// (CheckpointIdentity.java, lava/ttl_time.h).
 struct CheckpointOrigin {
   std::string unique, job;  // in hexadecimal
@@ -46,31 +46,32 @@ struct LavaCheckpoint {
   uint32_t key_group_bytes = 0;
   uint64_t state_meta_bytes = 0;  // of Flink's description of the states
   uint32_t state_meta_crc32c = 0;
-  uint64_t heap_timer_bytes = 0;  // 0: timers are in the engine, or there are none
+  uint64_t heap_timer_bytes = 0;  // 0: timers are in the engine, or do not exist
   uint32_t heap_timer_crc32c = 0;
-  std::string metadata;                       // the engine's, see DecodeMetadata()
+  std::string metadata;                       // the engine's metadata, see DecodeMetadata()
   std::map<std::string, PackedPlace> packed;  // by the file's name
   std::optional<CheckpointOrigin> origin;     // from version 3 on
 };
 /// Errors: Corruption with path and offset, NotSupported for a newer format.
 Status ParseLavaCheckpoint(Slice bytes, const std::string& path, LavaCheckpoint* out);
 
-/// Something of Lava's that lies in another file.
+/// Data of Lava inside another file.
 struct Embedded {
   FileKind kind = FileKind::kOther;  // kLavaCheckpoint, kKeySst, kValueSst
   uint64_t offset = 0, bytes = 0;
   uint64_t unique_id = 0;  // of an SST
 };
-/// Finds what Flink keeps inside its _metadata, as it does with small files, or inside a merged
-/// file. What is damaged beyond its own marks is not found.
+/// Finds data that Flink stores inside its _metadata, as for small files, or inside a merged file.
+/// Data whose own magic numbers are damaged is not found.
 std::vector<Embedded> FindEmbedded(Slice bytes);
 
-/// Where Flink says that a file of an instance was uploaded to.
+/// The target of an upload of an instance's file according to Flink.
 struct UploadedFile {
-  std::string base;  // the name in the checkpoint's storage; empty: it lies in _metadata
+  std::string base;  // the name in the checkpoint's storage; empty: the file is in _metadata
   uint64_t bytes = 0;
 };
-/// Looks in Flink's _metadata for what stands behind a file's name. False: nothing it understands.
+/// Searches Flink's _metadata for the handle that follows a file's name. False if it is not found
+/// or not understood.
 bool FindUploaded(Slice flink_metadata, const std::string& file_name, UploadedFile* out);
 
 }  // namespace lava::inspect

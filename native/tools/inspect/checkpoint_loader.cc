@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint64_t kMetadataBytesMax = 2ull << 30;
 
-// What a keyed state is that is not Lava's; empty: it is Lava's.
+// The kind of a keyed state that is not Lava's; empty for Lava's.
 std::string ForeignState(const KeyedState& state) {
   switch (state.form) {
     case KeyedForm::kCanonical:
@@ -42,7 +42,7 @@ void CheckpointLoader::AddDirectory(const std::string& directory,
 
 void CheckpointLoader::AddFile(const std::string& path, bool own) {
   const Result<Recognized> found = Recognize(&store_->files, path);
-  if (!found.ok()) return;  // gone, or no file that can be read: what names it says so
+  if (!found.ok()) return;  // gone or unreadable: reported for the file that names it
   const FileKind kind = found.value().kind;
   by_base_.emplace(BaseOf(path), path);
   if (found.value().unique_id) by_unique_id_.emplace(*found.value().unique_id, path);
@@ -80,7 +80,7 @@ void CheckpointLoader::AddShared() {
 }
 
 void CheckpointLoader::Load() {
-  // Flink's file first: it says where the others' files are.
+  // Flink's file first, because it contains the locations of the others' files.
   std::stable_partition(descriptions_.begin(), descriptions_.end(), [](const LooseFile& file) {
     return file.kind == FileKind::kFlinkMetadata;
   });
@@ -109,7 +109,7 @@ void CheckpointLoader::LoadFrom(const std::string& path, FileKind kind) {
     return file.path != path && file.kind != FileKind::kFlinkMetadata;
   });
   if (kind != FileKind::kFlinkMetadata && descriptions_.size() > 1) {
-    // It only tells where the files are.
+    // It only contains the locations of the files.
     const auto flink =
         std::find_if(descriptions_.begin(), descriptions_.end(),
                      [](const LooseFile& file) { return file.kind == FileKind::kFlinkMetadata; });
@@ -139,7 +139,7 @@ void CheckpointLoader::ReadFlinkMetadata(const std::string& path) {
   } else {
     store_->unverified.push_back({path, std::string(status.message())});
   }
-  // What can be recognized by its own marks is looked at all the same.
+  // Data with its own magic numbers is checked nevertheless.
   for (const Embedded& found : FindEmbedded(flink_metadata_)) {
     LavaCheckpoint checkpoint;
     if (found.kind == FileKind::kLavaCheckpoint)
@@ -150,7 +150,7 @@ void CheckpointLoader::ReadFlinkMetadata(const std::string& path) {
 
 void CheckpointLoader::ReadKeyedState(const std::string& metadata_path,
                                       const FlinkMetadata& metadata) {
-  std::map<std::string, std::set<std::string>> foreign;  // what it is -> of which operators
+  std::map<std::string, std::set<std::string>> foreign;  // kind -> operators
   for (const KeyedState& state : metadata.keyed) {
     const std::string what = ForeignState(state);
     if (what.empty()) {
@@ -292,7 +292,7 @@ std::string CheckpointLoader::Find(const NamedFile& file) const {
   if (by_name != by_base_.end()) return by_name->second;
   const auto by_id = by_unique_id_.find(Hash64(file.name));
   if (by_id != by_unique_id_.end()) return by_id->second;
-  // Its footer is damaged: only Flink knows its name.
+  // Its footer is damaged, so only Flink knows its name.
   UploadedFile uploaded;
   if (!FindUploaded(flink_metadata_, file.name, &uploaded)) return {};
   const auto found = by_base_.find(uploaded.base);
@@ -310,7 +310,7 @@ std::string CheckpointLoader::FindIn(const PackedPlace& place) {
 std::string CheckpointLoader::AddPiece(const std::string& in, uint64_t offset, uint64_t bytes) {
   const auto file = store_->files.OpenRandom(in);
   if (!file.ok()) return {};
-  // What a file that was cut has of it: its length will tell.
+  // For a truncated file, the existing part; its length will show the damage.
   const uint64_t begin = std::min(offset, file.value()->size());
   std::string piece(std::min(bytes, file.value()->size() - begin), '\0');
   if (!file.value()->Read(begin, piece.size(), piece.data()).ok()) return {};

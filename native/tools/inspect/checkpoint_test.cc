@@ -11,7 +11,7 @@ namespace {
 
 class InspectCheckpoint : public InspectTest {
  protected:
-  /// Uploads the instance's files as Flink does: /cp/shared/<a name that says nothing>.
+  /// Uploads the instance's files like Flink: /cp/shared/<a meaningless name>.
   void Upload() {
     Fill();
     metadata_ = db.TakeTo("/taken");
@@ -53,8 +53,8 @@ class InspectCheckpoint : public InspectTest {
     EXPECT_TRUE(Ask({"summary", path})["instances"][0]["missing"].empty());
   }
 
-  /// Uploads the instance's files in two packs, with one that is dead between; _metadata holds the
-  /// description of it.
+  /// Uploads the instance's files in two packs, with a dead file between; _metadata contains their
+  /// description.
   void UploadPacked() {
     Upload();
     std::string content[2];
@@ -64,7 +64,7 @@ class InspectCheckpoint : public InspectTest {
       const std::string file = *db.files.Content(path);
       packed.push_back({name, {"pack" + std::to_string(to), content[to].size(), file.size()}});
       content[to] += file;
-      if (packed.size() == 1) content[to] += file;  // nobody names this one
+      if (packed.size() == 1) content[to] += file;  // no description names this one
       ASSERT_OK(db.files.Remove(path));
       inside_[name] = pack_[to] + "[" + std::to_string(packed.back().second.offset) + "]";
     }
@@ -141,7 +141,7 @@ TEST_F(InspectCheckpoint, FilesMayBeMergedIntoOne) {
   ASSERT_OK(db.files.SetContent("/cp/taskowned/11", merged));
   WriteFlinkMetadata(Described(PrivateFile(metadata_)));
   ExpectWhole();
-  // The description lies in the merged file, too.
+  // The description is also in the merged file.
   WriteFlinkMetadata({Merged("LAVA-CHECKPOINT", "file:/cp/taskowned/11", described_at,
                              PrivateFile(metadata_).size())});
   ExpectWhole();
@@ -331,7 +331,7 @@ TEST_F(InspectCheckpoint, SeveralSubtasksAreSeveralInstances) {
   EXPECT_EQ(Ask({"summary", "/cp/chk-1"})["instances"].size(), 2u);
 }
 
-// Each of these was "0 files, no faults" with exit code 0.
+// Regression: each of these was reported as "0 files, no faults" with exit code 0.
 TEST_F(InspectCheckpoint, ForeignKeyedStateIsNotVerified) {
   ASSERT_OK(db.files.CreateDirectory("/cp/chk-1"));
   const std::string stream = ByteStream("state");

@@ -10,8 +10,8 @@
 
 namespace lava::inspect {
 
-/// What the texts of all subcommands are made of: fields of a report, nothing where they are not
-/// there, and tables.
+/// Building blocks for the texts of all subcommands: fields of a report, which are empty if
+/// missing, and tables.
 
 inline uint64_t Number(const Json& json, const char* field) {
   const auto it = json.find(field);
@@ -28,7 +28,7 @@ inline std::string Size(const Json& json, const char* field) {
   return ByteSize(Number(json, field));
 }
 
-/// Columns as wide as their widest cell; numbers to the right, by the header's trailing '>'.
+/// Columns as wide as their widest cell; a trailing '>' in the header aligns a column to the right.
 class Columns {
  public:
   explicit Columns(std::vector<std::string> header) { rows_.push_back(std::move(header)); }

@@ -17,7 +17,7 @@ struct Arguments {
   bool json = false;
   Show show;
   std::vector<std::string> paths;
-  std::string path, table, key;  // of `key`
+  std::string path, table, key;  // arguments of `key`
   std::optional<uint32_t> prefix_bytes;
   LogRequest log;
 };
@@ -26,7 +26,7 @@ constexpr const char* kPathHelp =
     "an instance's directory, a Flink checkpoint's (chk-N or a native savepoint), a directory of "
     "its files, or single files";
 
-/// The subcommands' names are those of the reports.
+/// The subcommands have the names of the reports.
 void Define(CLI::App* app, Arguments* arguments) {
   app->require_subcommand(1);
   app->footer(
@@ -102,7 +102,7 @@ int Run(fs::FileSystem* file_system, std::vector<std::string> arguments, std::os
   Arguments parsed;
   Define(&app, &parsed);
   try {
-    std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+    std::reverse(arguments.begin(), arguments.end());  // the order that CLI11 expects
     app.parse(std::move(arguments));
   } catch (const CLI::ParseError& error) {
     return app.exit(error, out, err) == 0 ? kFine : kUsage;
@@ -124,13 +124,13 @@ int Run(fs::FileSystem* file_system, std::vector<std::string> arguments, std::os
     err << "lava-inspect: " << report.status().message() << "\n";
     return kUsage;
   }
-  // Names come from files: what is no UTF-8 in them must not end the report.
+  // Names come from files: invalid UTF-8 must not end the report.
   if (parsed.json)
     out << report.value().dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
   else
     out << Render(report.value());
   if (!report.value()["faults"].empty()) return kFaultsFound;
-  // A promise to have verified something must not be read out of a code that says "fine".
+  // Exit code 0 must not suggest that everything was verified when it was not.
   const bool whole = report.value().value("not_verified", Json::array()).empty();
   return whole ? kFine : kNotVerified;
 }

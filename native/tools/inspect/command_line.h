@@ -11,9 +11,8 @@ namespace lava::inspect {
 /// Exit codes.
 inline constexpr int kFine = 0, kFaultsFound = 1, kUsage = 2, kNotVerified = 2;
 
-/// The whole program but main(): writes the answer to out and what is wrong with the call to err.
-/// arguments: without the program's name.
-/// Threads: one at a time.
+/// The whole program except main(): writes the answer to out, and errors in the call to err.
+/// arguments: without the program's name. Threads: one at a time.
 int Run(fs::FileSystem* file_system, std::vector<std::string> arguments, std::ostream& out,
         std::ostream& err);
 

@@ -7,31 +7,32 @@
 
 namespace lava::inspect {
 
-/// The subcommands. Each answers with what there is to say, faults among it ("faults", an array):
-/// nothing that is damaged ends one early. docs/lava-inspect.md has examples.
+/// The subcommands. Each returns its whole answer including faults ("faults", an array): damage
+/// never ends a subcommand early. docs/lava-inspect.md has examples.
 
-/// Tables, levels, value files with their garbage, births and inheritance, totals; reads only what
-/// describes the instances.
+/// Tables, levels, value files with their garbage, births and inheritance, totals. Only reads the
+/// descriptions of the instances.
 Json Summary(Store* store, Show show);
-/// Every file with what it says of itself; reads footers, properties and indexes.
+/// The properties of every file; reads footers, properties and indexes.
 Json Files(Store* store, Show show);
 /// Reads every byte and checks every checksum.
 Json Verify(Store* store);
 
 struct KeyRequest {
-  std::string table;                     // name, or "id:0x..." of one that is not registered
-  std::string key;                       // the user's: partition bytes, then the rest
-  std::optional<uint32_t> prefix_bytes;  // of the user's key; none: as the key's records say
+  std::string table;                     // name, or "id:0x..." for an unregistered table
+  std::string key;                       // the user's key: partition bytes, then the rest
+  std::optional<uint32_t> prefix_bytes;  // of the user's key; none: as in the key's records
 };
-/// Which files of each instance were asked for the key, what each said, and where its value is.
-/// Errors: InvalidArgument when there is no such table, or the key has no partition.
+/// The files of each instance that a lookup of the key reads, the answer of each, and the location
+/// of the value. Errors: InvalidArgument when the table does not exist, or the key has no
+/// partition.
 Result<Json> FindKey(Store* store, const KeyRequest& request, Show show);
 
-/// What all commands say of an instance first.
+/// The first part of all reports about an instance.
 Json HeadOf(const Instance& instance);
 /// Appends the faults that loading found.
 Json FaultsOf(const Store& store);
-/// What could not be decided, and what is there that is not Lava's.
+/// Undecided questions, and data that is not Lava's.
 Json NotesOf(const Store& store);
 
 }  // namespace lava::inspect

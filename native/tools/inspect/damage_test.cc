@@ -3,21 +3,21 @@
 #include "inspect/inspect_test_util.h"
 #include "testing/count.h"
 
-// Whatever stands in the files, the tool says what is wrong and where, looks at everything else,
-// and never crashes.
+// For any damage, the tool reports what is wrong and where, reads everything else, and never
+// crashes.
 namespace lava::inspect {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr size_t kStep = 199, kAllCommandsStep = 1;
 #else
-// Every byte; what takes longer than a verification, at some.
+// Every byte for a verification; a sample for slower commands.
 constexpr size_t kStep = 1, kAllCommandsStep = 31;
 #endif
 
 class InspectDamage : public InspectTest {
  protected:
-  /// All commands; the code of verify.
+  /// Runs all commands; returns the code of verify.
   int RunAll(const std::string& path) {
     for (const char* command : {"summary", "files"}) {
       const Ran ran = Tool({command, path});
@@ -53,7 +53,7 @@ TEST_F(InspectDamage, EveryFlippedByteIsFoundWithItsFile) {
         ASSERT_TRUE(NamesPath(directory, path)) << path << " at " << at;
         if (tried % kAllCommandsStep != 0) continue;
         EXPECT_EQ(RunAll(directory), kFaultsFound) << path << " at " << at;
-        RunAll(path);  // by itself
+        RunAll(path);  // the file by itself
       }
       ASSERT_OK(db.files.SetContent(path, sound));
     }
@@ -81,7 +81,8 @@ TEST_F(InspectDamage, EveryCutIsTold) {
   testing::Count(tried, "cut files inspected");
 }
 
-// What a manifest lacks at its end may never have been written: it is then an earlier state's.
+// Bytes missing at a manifest's end may never have been written: the manifest then describes an
+// earlier state.
 TEST_F(InspectDamage, ACutManifestIsToldOrAnEarlierState) {
   Fill();
   db.CloseDB();

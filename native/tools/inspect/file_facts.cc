@@ -9,7 +9,7 @@ namespace {
 
 double PerRecord(uint64_t bytes, uint64_t records) {
   if (records == 0) return 0;
-  // Two decimals are what the figure is worth.
+  // The figure is not exact enough for more than two decimals.
   return static_cast<double>(bytes * 100 / records) / 100;
 }
 

@@ -8,13 +8,13 @@
 
 namespace lava::inspect {
 
-/// What a file says of itself: its footer, properties and the sizes of its indexes. Of a value file
-/// the partitions of the index are read too, to count keys; no record of either kind is.
+/// Information in a file about itself: its footer, properties and the sizes of its indexes. For a
+/// value file the partitions of the index are read as well, to count keys. No records are read.
 /// Errors:     Corruption, NotSupported, NotFound, IOError.
 Result<Json> KeySstFacts(ReadOnlyFiles* files, const std::string& path, const KeyNames& names);
 Result<Json> ValueSstFacts(ReadOnlyFiles* files, const std::string& path, const KeyNames& names);
 
-/// The partition bytes of a key SST's keys, for naming them without a description.
+/// The number of partition bytes of a key SST's keys, for printing them without a description.
 Result<uint32_t> PartitionBytesOf(ReadOnlyFiles* files, const std::string& path);
 
 Json ToJson(const std::vector<BirthShare>& births);

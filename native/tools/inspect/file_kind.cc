@@ -27,7 +27,7 @@ FileKind KindByName(const std::string& base) {
   return FileKind::kOther;
 }
 
-// Of a sound footer of either kind.
+// From an intact footer of either kind.
 std::optional<uint64_t> UniqueIdOf(FileKind kind, const std::string& path, uint64_t bytes,
                                    Slice tail) {
   if (kind == FileKind::kKeySst) {
@@ -95,7 +95,7 @@ Result<Recognized> Recognize(ReadOnlyFiles* files, const std::string& path) {
   LAVA_RETURN_IF_ERROR(file->Read(found.bytes - tail.size(), tail.size(), tail.data()));
   const uint64_t magic = tail.size() < 8 ? 0 : DecodeFixed64(tail.data() + tail.size() - 8);
   const std::string base = BaseOf(path);
-  if (base == "_metadata") {  // may end with a file that lies in it
+  if (base == "_metadata") {  // may end with an embedded file
     found.kind = FileKind::kFlinkMetadata;
   } else if (magic == ksst::kMagic || magic == vsst::kMagic) {
     found.kind = magic == ksst::kMagic ? FileKind::kKeySst : FileKind::kValueSst;

@@ -15,23 +15,24 @@ enum class FileKind : uint8_t {
   kValueSst,
   kCurrent,
   kManifest,
-  kMetadata,        // an engine's checkpoint metadata by itself
-  kLavaCheckpoint,  // the plugin's private file of a checkpoint, which holds such metadata
-  kFlinkMetadata,   // Flink's _metadata, which may hold any of the above
+  kMetadata,        // a separate file with an engine's checkpoint metadata
+  kLavaCheckpoint,  // the plugin's private file of a checkpoint, which contains such metadata
+  kFlinkMetadata,   // Flink's _metadata, which may contain any of the above
 };
 const char* NameOf(FileKind kind);
 
-/// What a file is, told by its content; by its name only where damage hides the content.
+/// The kind of a file, determined by its content, and by its name only where damage hides the
+/// content.
 struct Recognized {
   FileKind kind = FileKind::kOther;
   uint64_t bytes = 0;
-  /// Of a sound footer: the hash of the name that the file was written under.
+  /// From an intact footer: the hash of the name under which the file was written.
   std::optional<uint64_t> unique_id;
 };
-/// Reads the file's ends alone. Errors: NotFound, IOError.
+/// Reads only the begin and the end of the file. Errors: NotFound, IOError.
 Result<Recognized> Recognize(ReadOnlyFiles* files, const std::string& path);
 
-/// What a file of kind kOther is, as far as its content tells: the end of a sentence.
+/// Describes a file of kind kOther as far as its content shows: the end of a sentence.
 std::string ForeignKind(ReadOnlyFiles* files, const std::string& path);
 
 std::string DirectoryOf(const std::string& path);

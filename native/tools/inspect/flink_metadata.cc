@@ -9,10 +9,10 @@ namespace {
 
 constexpr uint32_t kFlinkMagic = 0x4960672d, kMasterStateMagic = 0xc96b1696;
 constexpr uint32_t kFirstVersion = 3, kLastVersion = 6;
-// A changelog's handle holds others; Flink nests them once.
+// A changelog's handle contains others; Flink nests them once.
 constexpr int kHandleDepthMax = 4;
 
-// The kinds of handles, as Flink numbers them.
+// The kinds of handles, with Flink's numbers.
 struct Handle {
   enum : uint64_t {
     kNull = 0,
@@ -36,7 +36,7 @@ struct Handle {
   };
 };
 
-/// Walks over the bytes once. A method that fails leaves the reason in status().
+/// Reads the bytes once. A failed method leaves the reason in status().
 class FlinkMetadataParser {
  public:
   FlinkMetadataParser(Slice bytes, const std::string& path, FlinkMetadata* out)
@@ -71,7 +71,7 @@ class FlinkMetadataParser {
   uint64_t Byte() { return Number(1); }
   uint64_t Int() { return Number(4); }
   uint64_t Long() { return Number(8); }
-  // Of things that have at least one byte each, so that no count asks for more than the file has.
+  // The number of items of at least one byte each; no count may exceed the rest of the file.
   uint64_t Count() {
     const uint64_t count = Int();
     if (status_.ok() && count > in_.size())
@@ -114,7 +114,7 @@ class FlinkMetadataParser {
     if (static_cast<int32_t>(subtasks) < 0) return;  // all have finished
     for (uint32_t i = 0; i < subtasks && status_.ok(); ++i) {
       const auto index = static_cast<int32_t>(Int());
-      if (index >= 0) Subtask(static_cast<uint64_t>(index));  // else it has finished
+      if (index >= 0) Subtask(static_cast<uint64_t>(index));  // otherwise the subtask has finished
     }
   }
 
@@ -123,7 +123,7 @@ class FlinkMetadataParser {
     for (int i = 0; i < 2 && status_.ok(); ++i)  // managed, raw
       if (Int() != 0) OperatorState();
     for (int i = 0; i < 2 && status_.ok(); ++i) Keyed(0);
-    for (int i = 0; i < 2 && status_.ok(); ++i) {  // of input channels, of output partitions
+    for (int i = 0; i < 2 && status_.ok(); ++i) {  // for input channels, for output partitions
       const uint64_t states = Count();
       for (uint64_t j = 0; j < states && status_.ok(); ++j) ChannelState();
     }
@@ -137,7 +137,7 @@ class FlinkMetadataParser {
     const uint64_t states = Count();
     for (uint64_t i = 0; i < states && status_.ok(); ++i) {
       Utf();
-      Byte();  // how it is distributed
+      Byte();  // distribution mode
       Longs(Count());
     }
     if (type == Handle::kSegmentOperatorState) {
@@ -171,7 +171,7 @@ class FlinkMetadataParser {
 
   void Longs(uint64_t count) { Bytes(count * 8); }
 
-  // False: there is none.
+  // Returns false if there is no handle.
   bool Stream(HandleFile* file) {
     const uint64_t type = Byte();
     switch (type) {

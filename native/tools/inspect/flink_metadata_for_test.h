@@ -8,12 +8,12 @@
 
 namespace lava::inspect {
 
-/// Writes Flink's _metadata as Flink does, one operator with a subtask for each keyed state.
+/// Writes _metadata in Flink's format, with one operator that has a subtask for each keyed state.
 class FlinkMetadataBuilder {
  public:
   explicit FlinkMetadataBuilder(uint32_t version = 6) : version_(version) {}
 
-  /// Files of a handle: each with its name in front, as Uploaded() and Within() make them.
+  /// Files of a handle, each preceded by its name, in the form of Uploaded() and Within().
   void AddIncremental(const std::string& state_meta, const std::vector<std::string>& files) {
     std::string handle = "\x0b";
     PutBigEndian(&handle, 1, 8);  // the checkpoint
@@ -27,7 +27,7 @@ class FlinkMetadataBuilder {
     PutText(&handle, "an identifier");
     AddSubtask(handle);
   }
-  /// type: 3 or 12 of a full checkpoint, 7 of a canonical savepoint.
+  /// type: 3 or 12 for a full checkpoint, 7 for a canonical savepoint.
   void AddKeyGroups(char type, const std::string& stream) {
     std::string handle(1, type);
     PutRange(&handle);
@@ -37,7 +37,7 @@ class FlinkMetadataBuilder {
     if (type == 12) PutText(&handle, "an identifier");
     AddSubtask(handle);
   }
-  /// A materialization, and changes since in two forms.
+  /// A materialization, and subsequent changes in two forms.
   void AddChangelog(const std::string& stream) {
     std::string handle = "\x0e";
     PutRange(&handle);

@@ -1,7 +1,7 @@
 #include "fuzz/inspect_input.h"
 #include "tests/fuzz_test_util.h"
 
-// As native/tests/parsers_fuzz_test.cc, for what the tool reads of Flink's files.
+// Like native/tests/parsers_fuzz_test.cc, for the tool's parsers of Flink's files.
 namespace lava::testing {
 namespace {
 

@@ -13,9 +13,9 @@
 namespace lava::inspect {
 namespace {
 
-constexpr uint64_t kPageBytesMax = 64 << 20;  // many thousands of instances
+constexpr uint64_t kPageBytesMax = 64 << 20;  // for many thousands of instances
 constexpr uint64_t kFormat = 2;
-// Later by more than this many intervals, a page is not its process's present.
+// A page older than this many intervals does not show the process's current state.
 constexpr uint64_t kLateIntervals = 3;
 
 using Names = std::span<const char* const>;
@@ -57,7 +57,7 @@ Status Wrong(const std::string& where, const char* what) {
   return Status::Corruption(where + " is " + what);
 }
 
-// Copies what is known, so that nothing else of the file comes any further.
+// Copies only known fields, so that nothing else of the file is reported.
 Status Take(const Json& from, const std::string& where, Names numbers, Names texts, Json* to) {
   if (!from.is_object()) return Wrong(where, "no object");
   for (const char* name : texts) {
@@ -74,7 +74,7 @@ Status Take(const Json& from, const std::string& where, Names numbers, Names tex
   return Status::OK();
 }
 
-// within: what stands before its name.
+// within: prefix of its name.
 Status TakeObject(const Json& from, const std::string& name, Names numbers, Json* to,
                   const std::string& within = "") {
   const auto it = from.find(name);
@@ -156,7 +156,7 @@ Result<Json> ReadPage(ReadOnlyFiles* files, const std::string& path, const HostC
     parsed = Json::parse(text.value());
   } catch (const Json::parse_error& error) {
     return Status::Corruption("no JSON at offset " + std::to_string(error.byte));
-  } catch (const Json::exception&) {  // a number that no type holds
+  } catch (const Json::exception&) {  // a number that fits no type
     return Status::Corruption("no JSON that can be held");
   }
   Json page;
@@ -197,7 +197,7 @@ Result<Json> HostReport(ReadOnlyFiles* files, const std::string& given, const Ho
   std::vector<Fault> faults;
   for (const std::string& page : pages) {
     Result<Json> read = ReadPage(files, page, clock);
-    // With its process's last backend a page goes, perhaps just now.
+    // A page is removed with its process's last backend, possibly just now.
     if (names.ok() && read.status().IsNotFound()) continue;
     if (read.ok())
       report["hosts"].push_back(std::move(read).value());

@@ -9,16 +9,16 @@
 
 namespace lava::inspect {
 
-/// How old a page is and whether its process lives is asked of this. Units: ms since 1970.
+/// Determines the age of a page and whether its process lives. Units: ms since 1970.
 struct HostClock {
   uint64_t now_ms = 0;
   std::function<bool(uint64_t pid)> lives;
   static HostClock OfSystem();
 };
 
-/// The pages that processes write on themselves: path is one, or a directory that has some. What
-/// is no page, or damaged, becomes a fault.
-/// Errors: NotFound when nothing is there, or no page.
+/// The pages that processes write about themselves. path is a page, or a directory with pages. A
+/// file that is not a page, or is damaged, becomes a fault. Errors: NotFound when the path does not
+/// exist or contains no page.
 Result<Json> HostReport(ReadOnlyFiles* files, const std::string& path, const HostClock& clock);
 
 }  // namespace lava::inspect

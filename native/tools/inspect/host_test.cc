@@ -6,18 +6,19 @@
 #include "inspect/inspect_test_util.h"
 #include "testing/count.h"
 
-// The page that a process writes on itself is text from outside.
+// A process's page is untrusted text.
 namespace lava::inspect {
 namespace {
 
-// As HostPage.java writes it: HostReportsTest.java holds its names to those of this page.
+// A page as written by HostPage.java; HostReportsTest.java compares its names with those of this
+// page.
 const std::string& Sound() {
   static const std::string page = [] {
     std::ifstream file(LAVA_INSPECT_DATA "/host-page.json");
     std::ostringstream text;
     text << file.rdbuf();
     std::string whole = text.str();
-    whole.resize(whole.rfind('}') + 1);  // so that all of its starts are cut off amid it
+    whole.resize(whole.rfind('}') + 1);  // so that all of its proper prefixes are incomplete
     return whole;
   }();
   return page;

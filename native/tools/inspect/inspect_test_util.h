@@ -14,7 +14,7 @@
 
 namespace lava::inspect {
 
-/// What one run of the tool answered.
+/// The result of one run of the tool.
 struct Ran {
   int code = 0;
   std::string out, err;
@@ -29,8 +29,8 @@ inline Ran RunTool(fs::FileSystem* files, std::vector<std::string> arguments) {
   return ran;
 }
 
-/// Instances that have something of everything: several levels, all kinds of records, values apart,
-/// moved ones and garbage among them. Keys and values hold the word "secret".
+/// Instances with data of every kind: several levels, all kinds of records, separated values,
+/// including moved ones and garbage. Keys and values contain the word "secret".
 class InspectTest : public ::testing::Test {
  protected:
   static std::string Key(int i) { return testing::K(1, "secret" + std::to_string(100 + i)); }
@@ -88,12 +88,12 @@ class InspectTest : public ::testing::Test {
   testing::ValueDB db;
 };
 
-/// What Flink writes beside the engine's files.
+/// Data that Flink writes in addition to the engine's files.
 inline const std::string kStateMeta = "Flink's description of the states";
 inline std::string TimersOf(uint64_t bytes) { return std::string(bytes, 't'); }
 inline void PutUtf(std::string* out, Slice text) { FlinkMetadataBuilder::PutText(out, text); }
-/// The plugin's private file around an engine's metadata. With packed, of the version with packs;
-/// places of a pack stand together. With origin, of the version that says what it is of.
+/// The plugin's private file around an engine's metadata. With packed, in the version with packs;
+/// locations in a pack are contiguous. With origin, in the version that contains the origin.
 inline std::string PrivateFile(
     Slice metadata, uint64_t heap_timer_bytes = 0,
     const std::vector<std::pair<std::string, PackedPlace>>* packed = nullptr, Slice origin = {}) {
@@ -129,7 +129,7 @@ inline std::string PrivateFile(
   PutBigEndian(&bytes, Crc32c(bytes), 4);
   return bytes;
 }
-/// What Flink's _metadata has of a file of a handle: its name, and where it is.
+/// A handle's file in Flink's _metadata: its name, and its location.
 inline std::string Uploaded(Slice name, const std::string& path, uint64_t bytes) {
   std::string out;
   PutUtf(&out, name);
@@ -138,7 +138,7 @@ inline std::string Uploaded(Slice name, const std::string& path, uint64_t bytes)
   PutUtf(&out, path);
   return out;
 }
-/// A handle that has its bytes with it.
+/// A handle that contains its bytes.
 inline std::string ByteStream(Slice content) {
   std::string out(1, '\1');
   PutUtf(&out, "a handle's name");
@@ -151,7 +151,7 @@ inline std::string Within(Slice name, Slice content) {
   PutUtf(&out, name);
   return out + ByteStream(content);
 }
-/// A piece of a file into which Flink merged several.
+/// A part of a file into which Flink merged several.
 inline std::string Merged(Slice name, const std::string& path, uint64_t offset, uint64_t bytes) {
   std::string out;
   PutUtf(&out, name);

@@ -55,7 +55,7 @@ Result<Instance> ReadDbDirectory(ReadOnlyFiles* files, const std::string& direct
       FindUnnamed(files, &instance);
       return instance;
     }
-    // A new log took the place of the one that CURRENT named a moment ago.
+    // A new log has just replaced the one that CURRENT named.
     const Result<std::string> after = files->ReadWhole(current, kCurrentBytesMax);
     const bool replaced = after.ok() && after.value() != before;
     if (!replaced || attempt == kManifestAttemptsMax) return manifest.status();
@@ -81,7 +81,7 @@ Result<Instance> ReadMetadataBlob(Slice metadata, const std::string& source) {
   LAVA_RETURN_IF_ERROR(DecodeMetadata(metadata, &table, &instance.state).WithContext(source));
   instance.source = source;
   instance.described = "checkpoint";
-  // A name that no file system has: its files are aliases.
+  // A name that no file system has, because its files are aliases.
   instance.directory = source + "//files";
   return instance;
 }

@@ -9,22 +9,22 @@
 
 namespace lava::inspect {
 
-/// Says of an internal key what may be shown: by default its partition and table, how long the rest
-/// is, and a hash that tells equal keys; the bytes only where they were asked for.
+/// Describes an internal key as far as it may be shown: by default its partition and table, the
+/// length of the rest, and a hash that identifies equal keys; the bytes only on request.
 /// Threads:    any.
 /// Ownership:  state must outlive it.
 class KeyNames {
  public:
   KeyNames(const ManifestState& state, Show show) : state_(state), show_(show) {}
-  /// Without a description: the tables have ids only.
+  /// Without a description: tables have only ids.
   KeyNames(uint32_t partition_bytes, Show show);
   KeyNames(const KeyNames&) = delete;  // may refer to itself
   KeyNames& operator=(const KeyNames&) = delete;
 
   Json Of(Slice internal_key) const;
-  /// Of [lower, upper).
+  /// For [lower, upper).
   Json Bounds(Slice lower, Slice upper) const;
-  /// A table by its name, else by its id.
+  /// A table's name, or its id if the name is unknown.
   std::string TableName(uint64_t id) const;
   Json Value(Slice value) const;
 
@@ -34,11 +34,11 @@ class KeyNames {
   Show show_;
 };
 
-/// "0123456789", as files and reports write a table's id.
+/// A table's id as in files and reports: "0123456789".
 std::string TableIdText(uint64_t id);
 const char* NameOf(TableKind kind);
 const char* NameOf(TtlLayout layout);
-/// One line of text of what Of() and Bounds() made.
+/// The results of Of() and Bounds() as one line of text.
 std::string KeyText(const Json& key);
 std::string BoundsText(const Json& bounds);
 

@@ -49,7 +49,7 @@ const char* WordFor(RecordKind kind) {
   return "?";
 }
 
-/// Where in one value file the record is, by its dense index.
+/// The record's location in one value file, by its dense index.
 Status PlaceRecord(const ValueReader& reader, Slice key, const FileId& birth, Json* place) {
   const std::unique_ptr<ValueKeyIterator> at = reader.NewKeyIterator();
   while (at->Valid() && (at->key() < key || (at->key() == key && at->birth() != birth))) at->Next();
@@ -98,7 +98,7 @@ Status KeyPath::Ask(Answer* asked) {
   const std::unique_ptr<RecordIterator> at = reader->NewIterator({.fill_cache = false});
   for (at->Seek(key_); at->Valid() && at->record().key == key_; at->Next()) {
     const Record& record = at->record();
-    if (record.kind == RecordKind::kPrefixDelete) continue;  // of a prefix that is the whole key
+    if (record.kind == RecordKind::kPrefixDelete) continue;  // for a prefix that is the whole key
     answer.kind = record.kind;
     answer.value = record.value;
     if (record.prefix_bytes != 0 && !prefix_bytes_) prefix_bytes_ = record.prefix_bytes;
@@ -120,7 +120,7 @@ Status KeyPath::AskPrefixDeletes() {
 
 Json KeyPath::Say(Answer* answer) {
   Json said{{"level", answer->level}, {"file", answer->file->id.FileName()}};
-  said["asked"] = !done_;  // else something newer hides what it holds
+  said["asked"] = !done_;  // otherwise a newer record hides its content
   said["says"] = "nothing";
   if (answer->kind) {
     said["says"] = WordFor(*answer->kind);
@@ -245,7 +245,7 @@ Status KeyPath::Walk(Json* out, std::vector<Fault>* faults) {
   (*out)["memtable"] = "not on disk: what was written since the last flush is not seen here";
   (*out)["runs"] = Json::array();
   const Status asked = AskFiles();
-  if (asked.IsNotFound()) return asked;  // the caller looks whether the file left the version
+  if (asked.IsNotFound()) return asked;  // the caller checks whether the file left the version
   if (!asked.ok()) {
     faults->push_back(FaultOf(instance_.source, asked));
     (*out)["answer"] = "unknown";
@@ -284,7 +284,7 @@ Result<uint64_t> TableIdFor(const Instance& instance, const std::string& text) {
                                  "; there are: " + known);
 }
 
-// Reads the instance anew as long as files go away under the tool.
+// Reads the instance again as long as files are removed meanwhile.
 Status WalkOf(Store* store, Instance* instance, const KeyRequest& request, Show show, Json* out,
               std::vector<Fault>* faults) {
   for (int attempt = 1;; ++attempt) {
@@ -309,7 +309,7 @@ Status WalkOf(Store* store, Instance* instance, const KeyRequest& request, Show 
     }
     const bool changed = again.value().log.bytes != instance->log.bytes ||
                          again.value().manifest_number != instance->manifest_number;
-    if (!changed) {  // nobody is at work there: the file should be there
+    if (!changed) {  // no process works there, so the file should exist
       faults->push_back(FaultOf(instance->source, status));
       faults->back().code = "Missing";
       return Status::OK();

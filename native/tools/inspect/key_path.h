@@ -9,16 +9,16 @@
 
 namespace lava::inspect {
 
-/// One key's way through one instance: which runs a lookup asks, newest first, what each of them
-/// holds, and where the value is in the end.
+/// A key's lookup in one instance: the runs that are read, newest first, their records, and the
+/// final location of the value.
 /// Threads:    one.
-/// Ownership:  store and instance must outlive it; it hangs readers onto the instance's files.
+/// Ownership:  store and instance must outlive it; it attaches readers to the instance's files.
 class KeyPath {
  public:
   KeyPath(Store* store, const Instance& instance, const KeyRequest& request, uint64_t table_id,
           Show show);
-  /// Fills *out; what is damaged becomes a fault.
-  /// Errors:   NotFound when a key file is not there, or a value file that left the version.
+  /// Fills *out; damage becomes a fault.
+  /// Errors:   NotFound when a key file is missing, or a value file that left the version.
   Status Walk(Json* out, std::vector<Fault>* faults);
 
  private:
@@ -31,18 +31,18 @@ class KeyPath {
   };
 
   Status AskFiles();
-  /// All files at once, and before any is read: what is open cannot be removed under the tool.
+  /// Opens all files before any is read: open files stay readable when they are removed.
   Status Open(uint32_t level, const FileEntry& entry);
   Status Ask(Answer* asked);
-  /// After all were asked: records of the key say how long its deletable prefix is.
+  /// After all other records: only the key's records show the length of its deletable prefix.
   Status AskPrefixDeletes();
   Json Say(Answer* answer);
-  /// What a list has in it, and what in value files.
+  /// The elements of a list, and those in value files.
   Json Parts(Slice list);
-  /// The places of the reference's birth.
+  /// The locations of the reference's birth.
   Json Value(const ValueReference& reference, std::vector<Fault>* faults);
   Status ReadPlace(const Placement& placement, const ValueReference& reference, Json* place);
-  /// The engine's own way, through indexes and filters, must come to the same.
+  /// The engine's own lookup, with indexes and filters, must have the same result.
   Status CheckAgainstLookup();
 
   Store& store_;
@@ -54,11 +54,11 @@ class KeyPath {
   std::optional<uint32_t> prefix_bytes_;  // of the internal key
   std::vector<Answer> answers_;           // newest first
   bool done_ = false, found_ = false;
-  bool expired_ = false;  // what the reference refers to
+  bool expired_ = false;  // whether the referenced value has expired
   uint64_t appends_ = 0;
   std::optional<ValueReference> reference_;
   std::vector<ValueReference> parts_;  // of a list, newest run first
-  std::string missing_;                // a value file that is not there
+  std::string missing_;                // a missing value file
 };
 
 }  // namespace lava::inspect

@@ -16,7 +16,7 @@ Json StoredJson(const StoredFile& file, const char* kind, const std::string& nam
           {"crc32c", HexNumber(file.crc32c, 8)}};
 }
 
-/// The file's own words, or a fault.
+/// Adds the file's properties, or a fault.
 void AddFacts(Store* store, const Instance& instance, const KeyNames& names, bool keys,
               const std::string& name, Json* file, Json* faults) {
   const std::string path = instance.PathOf(name);
@@ -42,7 +42,7 @@ Json KeyFileJson(const FileEntry& entry, uint32_t level, size_t position, const 
   const FileMeta& meta = *entry.file;
   Json file = StoredJson(meta, "key", meta.id.FileName());
   file["level"] = level;
-  file["position"] = position;  // in L0 0 is the newest
+  file["position"] = position;  // position in L0; 0 is the newest
   file["records"] = meta.records;
   file["raw_bytes"] = meta.raw_bytes;
   file["bounds"] = names.Bounds(meta.lower, meta.upper);
@@ -68,7 +68,7 @@ Json ValueFileJson(const ValueFileGarbage& garbage, const Version& version, cons
   }
   file["births"] = ToJson(meta.births);
   for (Json& birth : file["births"]) {
-    // Which of what it holds this version shows; none: no reference names it any more.
+    // The shown keys of its content in this version; empty if no reference names it any more.
     birth["shown"] = Json::array();
     for (const auto& [id, known] : version.births) {
       if (id.ValueFileName() != birth["birth"]) continue;

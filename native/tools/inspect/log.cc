@@ -85,7 +85,7 @@ class LogInspection {
     return image_.index.files().at(number).file.get();
   }
 
-  // Where a log's records are, ascending; a pack that cannot be read is a fault.
+  // The locations of a log's records in ascending order; an unreadable pack is a fault.
   std::vector<Placed> PlacesOf(const LogicalLog& log) {
     std::map<uint64_t, Placed> places;
     std::vector<Entry> entries;

@@ -83,7 +83,7 @@ TEST_F(InspectLog, VerifyTellsDamageWithFileAndOffset) {
   ASSERT_EQ(damaged["faults"].size(), 1u) << damaged.dump(1);
   EXPECT_EQ(damaged["faults"][0]["path"], path);
   EXPECT_EQ(damaged["faults"][0]["offset"], at);
-  // Nor does damage of the checkpoint end it without a word.
+  // Damage of the checkpoint must be reported, too.
   const std::vector<std::string> paths = db.files.Paths();
   const auto checkpoint = std::find_if(paths.begin(), paths.end(), [](const std::string& p) {
     return p.find("CHECKPOINT-") != std::string::npos;

@@ -7,7 +7,7 @@ int main(int argc, char** argv) {
   try {
     return lava::inspect::Run(lava::fs::FileSystem::Posix(), {argv + 1, argv + argc}, std::cout,
                               std::cerr);
-  } catch (const std::exception& error) {  // memory that is not there
+  } catch (const std::exception& error) {  // out of memory
     std::cerr << "lava-inspect: " << error.what() << "\n";
     return lava::inspect::kUsage;
   }

@@ -9,24 +9,23 @@
 
 namespace lava::inspect {
 
-/// The tool's only way to storage: it can read, and nothing else. Every call that would change
-/// something is refused, so whatever of the engine is handed this can do no harm. Files may also be
-/// reached under names that they have not: uploaded ones under those that the engine gave them,
-/// and ones that lie inside another file.
-/// Threads:    one thread fills it; reading from any thread.
+/// The tool's only access to storage: it can only read. Every modifying call is refused, so engine
+/// code that gets this file system can do no harm. Files may also be accessed by other names:
+/// uploaded files by the names that the engine gave them, and files inside of other files.
+/// Threads:    one thread adds files; any thread may read.
 /// Ownership:  base must outlive it.
-/// Errors:     those of base; NotSupported of every call that writes or locks.
+/// Errors:     those of base; NotSupported for every call that writes or locks.
 class ReadOnlyFiles final : public fs::FileSystem {
  public:
   explicit ReadOnlyFiles(fs::FileSystem* base) : base_(base) {}
 
-  /// path now stands for the file at target; messages name target.
+  /// path now refers to the file at target; messages name target.
   void AddAlias(const std::string& path, const std::string& target) { aliases_[path] = target; }
-  /// A file that has these bytes; it exists under path alone.
+  /// Adds a file with these bytes, which exists only under this path.
   void AddInline(const std::string& path, std::string bytes) {
     inline_[path] = std::make_shared<const std::string>(std::move(bytes));
   }
-  /// Where path leads: another path, or itself.
+  /// The target of the path: another path, or the path itself.
   std::string TargetOf(const std::string& path) const;
 
   Result<std::unique_ptr<fs::RandomFile>> OpenRandom(const std::string& path) override;

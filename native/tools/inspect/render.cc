@@ -20,7 +20,7 @@ std::string Decimal(const Json& json, const char* field) {
   return buffer;
 }
 
-// Names in a table: what tells files apart is the origin's front and the number.
+// Short names for tables: the begin of the origin and the number distinguish files.
 std::string Short(const std::string& name) {
   const size_t dash = name.find('-');
   return dash == std::string::npos || dash < 8 ? name : name.substr(0, 8) + name.substr(dash);

@@ -6,7 +6,7 @@
 
 namespace lava::inspect {
 
-/// A subcommand's answer as text for people.
+/// A subcommand's answer as text.
 std::string Render(const Json& report);
 
 }  // namespace lava::inspect

@@ -6,7 +6,7 @@
 
 namespace lava::inspect {
 
-/// What `log` answered as text for people, faults apart.
+/// The answer of `log` as text, without faults.
 void RenderLog(const Json& report, std::string* out);
 
 }  // namespace lava::inspect

@@ -10,17 +10,17 @@
 
 namespace lava::inspect {
 
-/// What every subcommand makes; text is written from it, so that both say the same.
+/// The result of every subcommand. Text is generated from it, so that both agree.
 using Json = nlohmann::ordered_json;
 
-/// Something that is not as it was written, or could not be read.
+/// A damaged or unreadable file.
 struct Fault {
   std::string path;
   std::optional<uint64_t> offset;
   std::string code;  // Status's name, or "Missing"
   std::string what;
 };
-/// offset comes out of the message, as Lava's messages name it.
+/// The offset is taken from the message, in the format of Lava's messages.
 Fault FaultOf(const std::string& path, const Status& status);
 Json ToJson(const Fault& fault);
 Json ToJson(const std::vector<Fault>& faults);

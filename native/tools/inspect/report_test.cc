@@ -4,7 +4,7 @@
 #include "lava/list_format.h"
 #include "value/value_log_writer.h"
 
-// What the tool says of sound instances.
+// The tool's reports about intact instances.
 namespace lava::inspect {
 namespace {
 
@@ -44,7 +44,7 @@ TEST_F(InspectTest, TheSummaryIsThatOfTheInstance) {
   EXPECT_TRUE(one["missing"].empty());
 }
 
-/// What a file's values have in common is a block of it.
+/// The dictionary for a file's values is one of its blocks.
 TEST_F(InspectTest, DictionariesAreShownAndVerified) {
   db.options().value_compression = Compression::kZstd;
   db.environment().value_dictionary = {
@@ -65,7 +65,7 @@ TEST_F(InspectTest, DictionariesAreShownAndVerified) {
   EXPECT_GT(without, 0u) << "two values have none";
   EXPECT_NE(Tool({"files", "/db"}).out.find("; dictionary "), std::string::npos);
   Ask({"verify", "/db"});
-  // Within the dictionary, which stands before properties, top index and footer.
+  // Inside the dictionary, which precedes properties, top index and footer.
   std::string content = *db.files.Content(path);
   const uint64_t at = DecodeFixed64(content.data() + content.size() - 36);
   content[at + 9] = static_cast<char>(content[at + 9] ^ 4);
@@ -104,7 +104,7 @@ TEST_F(InspectTest, ASegmentOfAValueLogSaysThatItIsOne) {
   ASSERT_OK(file.status());
   const auto writer = ValueLogWriter::Create({}, std::move(*file), path, id);
   LoggedRecord record;
-  ASSERT_OK(writer->Append(Key(1), std::string(50, 'd'), 0, &record));  // dies
+  ASSERT_OK(writer->Append(Key(1), std::string(50, 'd'), 0, &record));  // the process is killed
   ASSERT_OK(writer->Append(Key(1), std::string(70, 'l'), 0, &record));
   ASSERT_OK(writer->AddLive(Key(1), record));
   ValueFileProperties properties;
@@ -283,7 +283,7 @@ TEST_F(InspectTest, WhatARunningInstanceAddsAndRemovesIsNoFault) {
   Json json = Ask({"verify", "/db"});
   EXPECT_EQ(json["faults"].size(), 0u);
   EXPECT_EQ(json["notes"].size(), 1u) << "a file that nothing names";
-  // An edit of which only a part is there yet.
+  // An edit that is only partially written.
   for (const std::string& path : FilesIn("/db")) {
     if (path.find("MANIFEST-") == std::string::npos) continue;
     const std::string whole = *db.files.Content(path);

@@ -91,7 +91,7 @@ Status Store::LoadFile(const std::string& path) {
   return Status::OK();
 }
 
-// A pack ends as its last file does, but what stands there does not fit its length.
+// A pack ends with its last file, whose footer does not fit the pack's length.
 void Store::AddLoose(const LooseFile& file) {
   const Result<Recognized> found = Recognize(&files, file.path);
   std::vector<Embedded> inside;
@@ -102,7 +102,7 @@ void Store::AddLoose(const LooseFile& file) {
     inside = FindEmbedded(bytes);
     std::erase_if(inside, [](const Embedded& of) { return of.kind == FileKind::kLavaCheckpoint; });
   }
-  if (inside.empty()) {  // sound, or damaged where it says what it is
+  if (inside.empty()) {  // intact, or damaged but recognized
     loose.push_back(file);
     return;
   }

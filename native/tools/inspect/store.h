@@ -10,26 +10,26 @@
 
 namespace lava::inspect {
 
-/// A file that stands for itself: no description that was given names it.
+/// A single file that no given description names.
 struct LooseFile {
   std::string path;
   FileKind kind = FileKind::kOther;
 };
 
-/// Something that the given paths lead to and that this tool cannot verify.
+/// Data at the given paths that this tool cannot verify.
 struct Unverified {
   std::string path;
-  std::string what;  // a sentence without its end: what it is, and why
+  std::string what;  // a sentence without its end: the kind of data, and the reason
 };
 
-/// Files that hold several are looked through up to this size: Flink's merged ones (by default 32
-/// MiB) and the plugin's packs (16 MiB).
+/// Size limit for searching files that contain several: Flink's merged files (by default 32 MiB)
+/// and the plugin's packs (16 MiB).
 inline constexpr uint64_t kMergedBytesMax = 256ull << 20;
 
-/// What a file within another is called.
+/// The name of a file inside another one.
 std::string Inside(const std::string& path, uint64_t offset);
 
-/// All that the given paths lead to.
+/// Everything found at the given paths.
 /// Threads:    one.
 /// Ownership:  the base file system must outlive it.
 struct Store {
@@ -39,13 +39,13 @@ struct Store {
   std::unique_ptr<BlockCache> cache;
   std::vector<Instance> instances;
   std::vector<LooseFile> loose;
-  std::vector<Fault> faults;       // of what describes instances
-  std::vector<std::string> notes;  // what could not be decided
+  std::vector<Fault> faults;       // of the descriptions of instances
+  std::vector<std::string> notes;  // undecided questions
   std::vector<Unverified> unverified;
 
-  /// Adds what path leads to: an instance's directory, a Flink checkpoint, a directory of files, or
-  /// a single file. What is damaged becomes a fault.
-  /// Errors:   NotFound when nothing is there, or nothing of Lava's.
+  /// Adds everything found at the path: an instance's directory, a Flink checkpoint, a directory of
+  /// files, or a single file. Damage becomes a fault.
+  /// Errors:   NotFound when the path does not exist, or contains nothing of Lava's.
   Status Load(const std::string& path);
 
  private:

@@ -37,7 +37,7 @@ Json TablesOf(const Instance& instance) {
     json["kind"] = NameOf(table.options.kind);
     json["ttl"] = NameOf(table.options.ttl_layout);
     json["ttl_ms"] = table.options.ttl_ms;
-    json["separation_bytes"] = Json();  // no file has it: every open says it anew
+    json["separation_bytes"] = Json();  // not stored: each open sets it
     add(id, std::move(json));
   }
   for (const auto& [id, sum] : std::map(sums))
@@ -97,7 +97,7 @@ Json ValueFilesOf(const Instance& instance) {
   return list;
 }
 
-// How well values are sorted, by the level that they were written to.
+// How well values are sorted, by the level to which they were written.
 Json ValueOrderOf(const Instance& instance) {
   Json list = Json::array();
   const ValueOrder order = OrderOf(*instance.state.version);

@@ -15,7 +15,7 @@ int HexDigit(char c) {
   return -1;
 }
 
-// Takes two hex digits off the front.
+// Reads two hex digits from the front.
 bool TakeHexByte(Slice* text, std::string* out) {
   if (text->size() < 2) return false;
   const int high = HexDigit((*text)[0]), low = HexDigit((*text)[1]);

@@ -8,19 +8,19 @@
 
 namespace lava::inspect {
 
-/// How bytes and numbers are written for people, and keys read from them.
+/// Formatting of bytes and numbers for people, and parsing of keys.
 
-/// Printable ASCII as it is, everything else as \xNN, a backslash as \\.
+/// Printable ASCII unchanged, everything else as \xNN, a backslash as \\.
 std::string Escape(Slice bytes);
-/// What Escape() wrote, or hex digits behind "0x". Null when it is neither.
+/// Parses output of Escape(), or hex digits after "0x". Null for anything else.
 std::optional<std::string> ParseBytes(Slice text);
-/// "0x" and that many hex digits at least.
+/// "0x" and at least this many hex digits.
 std::string HexNumber(uint64_t number, int digits);
 /// "12 B", "3.4 KiB", "1.2 GiB".
 std::string ByteSize(uint64_t bytes);
-/// part / whole with two decimals; "-" of nothing.
+/// part / whole with two decimals; "-" if whole is 0.
 std::string Ratio(uint64_t part, uint64_t whole);
-/// The offset that a Status's message names, if it does.
+/// The offset in a Status's message, if there is one.
 std::optional<uint64_t> OffsetIn(Slice message);
 
 }  // namespace lava::inspect

@@ -23,7 +23,7 @@ Result<uint32_t> ChecksumOf(const fs::RandomFile& file) {
   return crc;
 }
 
-/// Walks over everything once and keeps count.
+/// Visits everything once and counts.
 class Verification {
  public:
   explicit Verification(Store* store) : store_(*store), faults_(store->faults) {}
@@ -95,7 +95,7 @@ class Verification {
     checked_bytes_ += opened.ok() ? opened.value()->size() : 0;
   }
 
-  /// Against what the manifest or metadata says of it.
+  /// Compares the file with its entry in the manifest or metadata.
   static Status VerifyWhole(const fs::RandomFile& file, const StoredFile& expected) {
     if (file.size() != expected.bytes)
       return Status::Corruption(file.path() + ": the file ends at " + std::to_string(file.size()) +
@@ -115,7 +115,7 @@ class Verification {
     return reader->VerifyAll();
   }
 
-  /// That its properties are those that the description gives it.
+  /// Checks that its properties agree with the description.
   Status VerifyIdentity(const Instance& instance, const NamedFile& file) {
     const JobContext context = instance.Context(&store_.files, store_.cache.get());
     return file.key_file != nullptr ? OpenReader(context, *file.key_file).status()

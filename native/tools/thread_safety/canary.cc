@@ -1,6 +1,6 @@
-// Code that breaks the rules of locks, once for each value of BREAKS: check.py demands
-// that the compiler refuses each, and that it takes the code with BREAKS 0. Nothing links this
-// file.
+// Code that breaks the rules of locks, in a different way for each value of BREAKS. check.py
+// requires that the compiler refuses each of them, and that it accepts the code with BREAKS 0. This
+// file is never linked.
 
 #include "base/mutex.h"
 
@@ -20,7 +20,7 @@ class Account {
   void Audit() LAVA_REQUIRES(mutex_) {
     const MutexUnlock unlock(&mutex_);
 #if BREAKS == 1
-    Add(1);  // the mutex was given back
+    Add(1);  // the mutex was released
 #endif
   }
 #if BREAKS == 2

@@ -149,8 +149,8 @@ int Cat(const VolumeView& view, const Arguments& arguments, const Output& output
   return done.ok() ? kFine : Fail(output, done);
 }
 
-// Directories become directories below the target, by their names with the leading slashes off;
-// names that lead out of it are refused.
+// Directories become directories below the target, with their names without leading slashes. Names
+// that lead out of the target are refused.
 Status ExportTo(const std::string& target, const VolumeView& view, uint64_t* files) {
   fs::FileSystem* const posix = fs::FileSystem::Posix();
   for (const VolumeView::File& file : view.Files()) {

@@ -6,8 +6,8 @@
 
 namespace lava::lavafs {
 
-/// lava-fs: makes, checks and shows LavaFS volumes. Only `format` and `export` write, the one to
-/// the volume, the other beside it.
+/// lava-fs: creates, checks and shows LavaFS volumes. Only `format` and `export` write: `format` to
+/// the volume, `export` outside of it.
 enum ExitCode { kFine = 0, kDamaged = 1, kWrongCall = 2 };
 
 /// Runs a command; arguments without the program's name.

@@ -139,14 +139,14 @@ TEST_F(LavaFsTest, TellsEachKindOfDamageWithItsOffset) {
   expect({8192 + 30}, kFine, "superblocks differ");
   expect({4096 + 30, 8192 + 30}, kDamaged, "offset 4096");
   expect({65536 + 70}, kDamaged, "offset 65536: the checkpoint is damaged");
-  // A transaction amid the journal.
+  // A transaction inside the journal.
   const std::string second = std::to_string(SequenceOfNextBoot(1) + 1);
   expect({2 * 65536 + 4096 + 66}, kDamaged,
          ("offset 135168: transaction " + second + " is damaged").c_str());
-  // Its last one: a crash may have torn that.
+  // The last transaction, which a crash may have torn.
   const uint64_t end = uint64_t{image->end.start.extent} * 65536 + image->end.offset;
   expect({end - 4096 + 20}, kFine, "sound");
-  // A file that is cut off.
+  // A truncated file.
   restore();
   files::resize_file(volume_, 65536);
   EXPECT_EQ(Call({"mount-check", volume_}), kDamaged);
@@ -156,7 +156,8 @@ TEST_F(LavaFsTest, TellsEachKindOfDamageWithItsOffset) {
   EXPECT_TRUE(nlohmann::json::parse(out_)["sound"]);
 }
 
-// The jump to the next extent is damaged: what is behind it is found where nobody should be.
+// The jump to the next extent is damaged: transactions after it are found in an extent that should
+// be free.
 TEST_F(LavaFsTest, TellsOfTransactionsThatTheJournalDoesNotReach) {
   ASSERT_EQ(Call({"format", volume_, "--capacity", "4MiB", "--extent", "16KiB"}), kFine) << err_;
   uint64_t jump = 0;

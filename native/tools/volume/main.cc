@@ -6,7 +6,7 @@
 int main(int argc, char** argv) {
   try {
     return lava::lavafs::Run({argv + 1, argv + argc}, std::cout, std::cerr);
-  } catch (const std::exception& error) {  // memory that is not there
+  } catch (const std::exception& error) {  // out of memory
     std::cerr << "lava-fs: " << error.what() << "\n";
     return lava::lavafs::kWrongCall;
   }

@@ -64,8 +64,8 @@ Status VolumeView::ReadFile(const File& file, const std::function<Status(Slice)>
   return Status::OK();
 }
 
-// A transaction of a free extent that says that what the journal ends before was synced: the way
-// there is damaged. Extents that never were the journal's cost one block.
+// Finds a transaction in a free extent showing that data after the journal's end was synced: the
+// path to it is damaged. Extents that never belonged to the journal cost one block.
 Result<std::optional<VolumeView::Finding>> VolumeView::StrayIn(uint32_t extent) const {
   const uint32_t extent_bytes = image_.superblock.extent_bytes;
   const uint64_t begin = uint64_t{extent} * extent_bytes;

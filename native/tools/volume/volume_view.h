@@ -12,8 +12,8 @@
 
 namespace lava::lavafs {
 
-/// A volume as it lies there, read only. A process that has it mounted may write on: what is seen
-/// then is what it had written to the journal.
+/// A read-only view of a volume. A process that has mounted it may continue to write; the view then
+/// shows the state that was written to the journal.
 class VolumeView {
  public:
   static Result<VolumeView> Open(const std::string& path);
@@ -25,19 +25,19 @@ class VolumeView {
     bool open_ended = false;
     uint64_t extents_bytes = 0;
   };
-  /// By directory and name; of one directory if that is not empty.
+  /// Ordered by directory and name; of one directory if `directory` is not empty.
   std::vector<File> Files(const std::string& directory = {}) const;
   std::vector<std::string> Directories() const { return image_.metadata.DirectoryNames(); }
   /// path: directory/name. Errors: NotFound.
   Result<File> Find(const std::string& path) const;
-  /// In pieces; of an open-ended file all that its extents hold.
+  /// Reads in pieces; for an open-ended file, the whole content of its extents.
   Status ReadFile(const File& file, const std::function<Status(Slice)>& to) const;
 
   struct Finding {
     std::string what;
-    bool is_damage = false;  // else it is mended by the next mount, or only told
+    bool is_damage = false;  // otherwise the next mount repairs it, or it is only reported
   };
-  /// What ReadImage() does not refuse but ought to be known.
+  /// Problems that ReadImage() accepts but that should be known.
   Result<std::vector<Finding>> Check() const;
 
   const Image& image() const { return image_; }
