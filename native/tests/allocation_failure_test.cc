@@ -1,5 +1,5 @@
-// Every allocation of a history fails once, of jobs and of callers: nothing ends the process, no
-// answer is wrong, and afterwards all goes on. The program's own malloc refuses.
+// Every allocation in a history fails once, in jobs and in calls: the process survives, no answer
+// is wrong, and afterwards everything works again. The program's own malloc refuses memory.
 
 #include <errno.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@
 #include "testing/variable.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define LAVA_OWN_MALLOC 0  // the sanitizers have theirs
+#define LAVA_OWN_MALLOC 0  // the sanitizers have their own malloc
 #else
 #define LAVA_OWN_MALLOC 1
 #endif
@@ -41,12 +41,13 @@ void* __libc_memalign(size_t, size_t);
 
 namespace {
 
-/// Which allocation of the threads that take part fails: by number, from 0, and then each so many.
+/// The allocation that fails among those of participating threads: by number, from 0, and then at
+/// an interval.
 struct Plan {
-  std::atomic<int64_t> left{-1};  // allocations until the next that fails; below 0: none does
-  std::atomic<int64_t> every{0};  // 0: once
+  std::atomic<int64_t> left{-1};  // allocations until the next failure; below 0: no failure
+  std::atomic<int64_t> every{0};  // 0: only once
   std::atomic<uint64_t> asked{0}, refused{0};
-  std::atomic<bool> others{false};  // threads that did not say so themselves take part
+  std::atomic<bool> others{false};  // whether threads without an explicit choice participate
 };
 Plan plan;
 thread_local int takes_part = 0;  // 1: yes, -1: never
@@ -87,7 +88,7 @@ void* realloc(void* memory, size_t bytes) {
 namespace lava::testing {
 namespace {
 
-/// The calling thread's allocations count while it lives.
+/// The calling thread's allocations count while this object exists.
 class Armed {
  public:
   Armed() { takes_part = 1; }
@@ -110,7 +111,7 @@ std::string Value(int i) {
   return value;
 }
 
-/// What a small history does to a database, beside what a map says that it holds then.
+/// Applies a small history to a database and compares it with a map of the expected content.
 class AllocationFailure : public ::testing::Test {
  protected:
   AllocationFailure() { takes_part = -1; }
@@ -120,7 +121,7 @@ class AllocationFailure : public ::testing::Test {
   }
 
   using Call = std::function<Status()>;
-  // A call that threw or failed has changed nothing; one that is Busy is made again.
+  // A call that threw or failed must have changed nothing; a Busy one is repeated.
   bool Done(const Call& call) {
     for (int i = 0; i < 1000; ++i) {
       Status status;
@@ -135,7 +136,8 @@ class AllocationFailure : public ::testing::Test {
         EXPECT_GT(plan.refused.load(), 0u) << status.ToString();
         return false;
       }
-      if (i == 100) FailNone();  // a job that takes more than comes between two failures waits
+      // a job that needs more allocations than occur between two failures waits
+      if (i == 100) FailNone();
       db_->clock().Advance(10'000);
       RunJobs(1);
     }
@@ -180,7 +182,7 @@ class AllocationFailure : public ::testing::Test {
     if (Done([&] { return db()->Append(list_, {K(1, Key(key))}, ListOf({element})); }))
       lists_[Key(key)].append(ListOf({element}));
   }
-  // Of all keys with one first letter.
+  // Deletes all keys with this first letter.
   void DeletePrefix(char letter) {
     const std::string prefix = K(1, std::string(1, letter) + "/");
     if (Done([&] { return db()->DeletePrefix(map_, prefix); }))
@@ -196,7 +198,7 @@ class AllocationFailure : public ::testing::Test {
     return std::string(1, static_cast<char>('a' + i % 4)) + "/" + std::to_string(1000 + i);
   }
 
-  // Looked at without failures.
+  // Checks the content without failures.
   void Check(const std::string& when) {
     const int64_t left = plan.left.exchange(-1);
     std::vector<Model::Entry> entries;
@@ -242,13 +244,13 @@ class AllocationFailure : public ::testing::Test {
     ASSERT_NO_FATAL_FAILURE(Check("after compactions"));
   }
 
-  // A call may be told of a job that failed before it; the next one works.
+  // A call may report a job that failed before it; the next call must succeed.
   static void ToldAtMostOnce(const Call& call) {
     Status status = call();
     if (status.code() == Status::Code::kMemoryLimit) status = call();
     ASSERT_OK(status);
   }
-  // All goes on, and what is there is there for who opens it again.
+  // Everything works again, and the content is complete after a reopen.
   void GoOn() {
     FailNone();
     ASSERT_NO_FATAL_FAILURE(Check("at the end"));
@@ -280,7 +282,7 @@ class AllocationFailure : public ::testing::Test {
 
 #if LAVA_OWN_MALLOC
 TEST_F(AllocationFailure, NoneEndsTheProcessOrMakesAnAnswerWrong) {
-  // This program's malloc must see large allocations, too: none comes from the page pool.
+  // This program's malloc must see large allocations as well, so the page pool serves none.
   large_bytes_min = SIZE_MAX;
   Fail(-1);
   ASSERT_NO_FATAL_FAILURE(Open());
@@ -293,7 +295,7 @@ TEST_F(AllocationFailure, NoneEndsTheProcessOrMakesAnAnswerWrong) {
   for (int64_t n = 0; n < all && !HasFatalFailure() && !HasNonfatalFailure(); n += step) {
     SCOPED_TRACE("allocation " + std::to_string(n));
     ASSERT_NO_FATAL_FAILURE(Open());
-    // Now and then one after the other, so that what is done about one fails, too.
+    // Sometimes several in succession, so that the handling of a failure fails as well.
     Fail(n, n % 5 == 0 ? 3 + n % 41 : 0);
     ASSERT_NO_FATAL_FAILURE(Play());
     refused += plan.refused;
@@ -303,9 +305,10 @@ TEST_F(AllocationFailure, NoneEndsTheProcessOrMakesAnAnswerWrong) {
   EXPECT_GE(refused, static_cast<uint64_t>(all / step / 2));
 }
 
-/// Memory ends while a memtable's entries are put in order: some are in the tree then, some wait.
+/// Memory is exhausted while a memtable's entries are sorted: some are already in the tree, some
+/// wait.
 TEST_F(AllocationFailure, AnEntryIsPutInOrderOnceWhereverMemoryEnds) {
-  constexpr int kEntries = 2000;  // the tree takes several chunks for them
+  constexpr int kEntries = 2000;  // enough for several chunks of the tree
   uint64_t ended_amid = 0;
   bool refused = true;
   for (int64_t n = 0; refused; ++n) {
@@ -323,7 +326,7 @@ TEST_F(AllocationFailure, AnEntryIsPutInOrderOnceWhereverMemoryEnds) {
     }
     refused = plan.refused > 0;
     FailNone();
-    // Entries go from the tree and from what waits alike.
+    // Entries are erased both from the tree and from the waiting ones.
     for (int i = 0; i < kEntries; i += 2) memtable->Erase(K(1, std::to_string(10'000 + i)));
     auto it = memtable->NewIterator(true);
     int i = 1;
@@ -363,7 +366,8 @@ TEST_F(LockAllocationFailure, ADirectoryThatCouldNotBeLockedIsNotHeld) {
   EXPECT_GE(ended, 2u);
 }
 
-/// One that wants a log waits for another that opens it: also when there is no memory for that.
+/// An open that needs a log waits for another one that opens the log, even if that one runs out of
+/// memory.
 TEST_F(AllocationFailure, ALogThatCouldNotBeOpenedOpensTheNextTime) {
   uint64_t ended = 0;
   bool refused = true;
@@ -387,7 +391,7 @@ TEST_F(AllocationFailure, ALogThatCouldNotBeOpenedOpensTheNextTime) {
   EXPECT_GE(ended, 20u);
 }
 
-/// On the host's own threads, which nobody catches anything for.
+/// On the host's own threads, where no caller catches exceptions.
 TEST_F(AllocationFailure, InABackgroundThreadFailsItsJobAlone) {
   for (int64_t n = 0; n < 60 && !HasFatalFailure(); ++n) {
     SCOPED_TRACE("each " + std::to_string(n + 3) + "th allocation of a background thread");

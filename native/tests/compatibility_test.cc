@@ -19,7 +19,7 @@
 #include "testing/variable.h"
 #include "value/format.h"
 
-// What earlier releases wrote opens with this library: data/compatibility/README.md.
+// This library opens the files of earlier releases: data/compatibility/README.md.
 namespace lava::testing {
 namespace {
 
@@ -68,14 +68,14 @@ std::string Unhex(const std::string& hex) {
   return bytes;
 }
 
-/// One half of a fixture, as expected.txt has it: "db" or "checkpoint".
+/// One half of a fixture, as in expected.txt: "db" or "checkpoint".
 struct Expected {
   uint32_t partition_bytes = 0;
   std::map<std::string, TableOptions> tables;
   Content content;
 
   uint32_t partition_max() const { return (1u << (8 * partition_bytes)) - 1; }
-  /// What lies in the partitions given.
+  /// The content of the given partitions.
   Content In(uint32_t first, uint32_t last) const {
     Content clipped;
     for (const auto& [table, entries] : content) {
@@ -131,7 +131,7 @@ void WriteExpected(const std::string& half, const Expected& expected, std::strin
   *out += lines.str();
 }
 
-/// Puts a half's files into /db.
+/// Copies a half's files to /db.
 void Load(const files::path& directory, CrashableFileSystem* memory) {
   ASSERT_OK(memory->CreateDirectory("/db"));
   for (const auto& entry : files::directory_iterator(directory))
@@ -143,7 +143,7 @@ void SetOptions(const Expected& expected, DBOptions* options) {
   options->partition_first = 0;
   options->partition_last = expected.partition_max();
   options->gc_garbage_percent = 1;
-  options->value_policy = ValuePolicy::kCollect;  // no compaction is quicker
+  options->value_policy = ValuePolicy::kCollect;  // so that no compaction rewrites the values first
 }
 
 Content ReadContent(SimDB* db, const Expected& expected) {
@@ -172,7 +172,7 @@ Content ReadContent(SimDB* db, const Expected& expected) {
   return content;
 }
 
-/// The instance takes writes, opens again with them, and collects what value files it came with.
+/// The instance accepts writes, reopens with them, and collects its original value files.
 void WriteAndReopen(SimDB* db, const Expected& expected, Content content) {
   for (auto& [name, entries] : content) {
     const TableOptions options = expected.tables.at(name);
@@ -184,7 +184,7 @@ void WriteAndReopen(SimDB* db, const Expected& expected, Content content) {
     ASSERT_OK((*db)->Put(*table, {key}, value));
     entries[key] = value;
     if (options.kind != TableKind::kValue) continue;
-    // Every other one, some of which are in value files.
+    // Deletes every other key, some of whose values are in value files.
     for (auto entry = entries.begin(); entry != entries.end();) {
       ASSERT_OK((*db)->Delete(*table, {entry->first}));
       entry = entries.erase(entry);
@@ -203,7 +203,7 @@ void WriteAndReopen(SimDB* db, const Expected& expected, Content content) {
   EXPECT_EQ(ReadContent(db, expected), content);
 }
 
-/// Manifest and checkpoint metadata, key SSTs and value SSTs have versions of their own.
+/// Manifest and checkpoint metadata, key SSTs and value SSTs have separate versions.
 files::path NewestFixture() {
   return DataDirectory() /
          ("format-" + std::to_string(kManifestFormatVersion) + "-ksst-" +
@@ -212,7 +212,7 @@ files::path NewestFixture() {
 
 TEST(Compatibility, ThereIsAFixtureOfThisFormat) { EXPECT_TRUE(files::exists(NewestFixture())); }
 
-/// Of the SSTs with this extension in all fixtures.
+/// The versions of SSTs with this extension in all fixtures.
 std::set<uint32_t> VersionsOf(const std::string& extension) {
   std::set<uint32_t> versions;
   for (const auto& entry : files::recursive_directory_iterator(DataDirectory())) {
@@ -284,8 +284,8 @@ void ExpectTold(const Status& status, const std::string& path) {
   EXPECT_NE(status.message().find(path), Slice::npos) << path << ": " << status.ToString();
 }
 
-/// All that can be read is as it was, and every error is of the file that is damaged. Then it is
-/// compacted and collected, and still so.
+/// All readable data is unchanged, and every error names the damaged file. The same holds after a
+/// compaction and collection.
 void WorkWithDamage(SimDB* db, const Expected& expected, const std::string& path) {
   const Status opened = db->Open();
   if (!opened.ok()) return ExpectTold(opened, path);
@@ -313,7 +313,7 @@ TEST(Compatibility, ADamagedByteOfAnyFormatIsToldOrHarmless) {
 #else
   size_t apart = 29;
 #endif
-  // LAVA_TEST_STEP: so many times fewer.
+  // LAVA_TEST_STEP: reduces the number of tries by this factor.
   apart *= Variable("LAVA_TEST_STEP", 1);
   uint64_t flips = 0;
   for (const files::path& fixture : Fixtures()) {
@@ -339,7 +339,7 @@ TEST(Compatibility, ADamagedByteOfAnyFormatIsToldOrHarmless) {
   Count(flips, "flips of files of all formats that compactions and collections met");
 }
 
-/// A format that this library does not know yet, whole and with right checksums.
+/// A format that this library does not know yet, complete and with correct checksums.
 class NewerFormat : public ::testing::Test {
  protected:
   NewerFormat() : fixture_(NewestFixture()), expected_(ReadExpected(fixture_, "db")) {
@@ -357,7 +357,7 @@ class NewerFormat : public ::testing::Test {
           "up to " + std::string(table ? "version " : "") + std::to_string(newest)})
       EXPECT_NE(status.message().find(part), Slice::npos) << status.ToString();
   }
-  /// The path of the file whose name has this in it.
+  /// The path of the file whose name contains the text.
   std::string PathOf(Slice part) {
     for (const std::string& path : db_.memory().Paths())
       if (path.find(part) != std::string::npos) return path;
@@ -421,7 +421,7 @@ TEST_F(NewerFormat, Metadata) {
   ExpectRefused(ReadMetadata(metadata).status(), "checkpoint metadata");
 }
 
-/// Elements that end entries of the layer above.
+/// Elements at the end of entries of the layer above.
 void AddLogged(SimDB* db, Table* table, const std::string& key) {
   EntryLocation location;
   ASSERT_TRUE((*db)->BindExternal("nothing", &location).IsNotFound());
@@ -432,7 +432,7 @@ void AddLogged(SimDB* db, Table* table, const std::string& key) {
   ASSERT_OK((*db)->ReleaseEntries(location.sequence));
 }
 
-/// Fills an instance with everything that a file can hold.
+/// Fills an instance with every kind of data in files.
 void Fill(SimDB* db, Expected* expected, WalMode wal = WalMode::kNone) {
   DBOptions& options = db->options();
   SetOptions(*expected, &options);
@@ -485,7 +485,7 @@ void Fill(SimDB* db, Expected* expected, WalMode wal = WalMode::kNone) {
             {prefix + "/" + std::to_string(i + round), static_cast<uint32_t>(prefix.size())},
             i % 4 == 0 ? "" : "entry"));
       }
-      // What a value file gets a dictionary for.
+      // Values for which a value file gets a dictionary.
       for (int i = 0; i < 16; ++i) {
         const std::string number = std::to_string(p * 1'000'003 + i * (round + 7));
         ASSERT_OK((*db)->Put(tables["similar"], {key(p, "similar" + std::to_string(10 + i))},
@@ -540,7 +540,7 @@ void WriteFixture(const files::path& fixture) {
   Expected expected;
   expected.partition_bytes = 2;
   SimDB db(2);
-  // With a write-ahead log, since that has a value log: its segments are value files of their own.
+  // With a write-ahead log, because its value log's segments are a separate kind of value file.
   Fill(&db, &expected, WalMode::kWal);
   WriteExpected("checkpoint", expected, &lines);
   auto snapshot = *db->TakeSnapshot();
@@ -554,7 +554,7 @@ void WriteFixture(const files::path& fixture) {
   WriteFile(fixture / "expected.txt", lines);
 }
 
-/// With LAVA_WRITE_FIXTURE, in the new directory that it names, which is kept.
+/// LAVA_WRITE_FIXTURE names a new directory for the fixture, which is then kept.
 TEST(Compatibility, WhatIsWrittenTodayIsReadAsAFixture) {
   const char* kept = std::getenv("LAVA_WRITE_FIXTURE");
   const files::path fixture = kept != nullptr ? files::path(kept)

@@ -20,10 +20,10 @@
 #include "testing/random.h"
 #include "testing/variable.h"
 
-// Every byte of every file of one small but complete instance is flipped, and every file is cut at
-// every length. Each time the damage must be told, with the file and the offset, and all that does
-// not live in the damaged block must read as before; no attempt may take more memory than the
-// undamaged instance does, the file's size and 1 MiB.
+// Every byte of every file of a small but complete instance is flipped, and every file is truncated
+// at every length. Each time the damage must be reported with the file and the offset, and all data
+// outside the damaged block must be readable as before. No attempt may take more memory than the
+// undamaged instance, plus the file's size and 1 MiB.
 
 namespace {
 
@@ -47,7 +47,7 @@ void Free(void* memory) noexcept {
 
 }  // namespace
 
-// All of them: a sanitizer's own would not match the others.
+// All operators are replaced, because a sanitizer's own would not match the others.
 void* operator new(size_t n) { return Allocate(n, 1); }
 void* operator new[](size_t n) { return Allocate(n, 1); }
 void* operator new(size_t n, std::align_val_t a) { return Allocate(n, static_cast<size_t>(a)); }
@@ -71,9 +71,9 @@ constexpr bool kSanitized = true;
 #else
 constexpr bool kSanitized = false;
 #endif
-/// LAVA_TEST_STEP: only every so many-th byte.
+/// LAVA_TEST_STEP: only every n-th byte.
 const size_t kEvery = Variable("LAVA_TEST_STEP", 1);
-const size_t kStep = kEvery * (kSanitized ? 15 : 1);  // of the bytes of key SSTs, which are most
+const size_t kStep = kEvery * (kSanitized ? 15 : 1);  // for key SSTs, which have most of the bytes
 constexpr uint64_t kMemoryAllowance = 1 << 20;
 constexpr int kPartitions[] = {0, 3, 7, 8, 12, 15};
 
@@ -87,7 +87,7 @@ TableKind KindOf(const std::string& table) {
   return table == "list" ? TableKind::kList : table == "map" ? TableKind::kMap : TableKind::kValue;
 }
 
-/// Writes to an instance, and to the model what of it lies in the partitions given.
+/// Writes to an instance, and to the model as far as the data is in the given partitions.
 class Writer {
  public:
   Writer(SimDB* db, Model* model, std::set<WrittenKey>* keys, int first, int last)
@@ -112,7 +112,7 @@ class Writer {
     ASSERT_OK(db_->DeletePrefix(db_.table("map", TableKind::kMap), prefix));
     if (Counts(prefix)) model_->DeletePrefix("map", prefix);
   }
-  /// Both in one partition.
+  /// Both bounds are in one partition.
   void DeleteRange(const std::string& table, const std::string& lower, const std::string& upper) {
     ASSERT_OK(db_->DeleteRange(db_.table(table, KindOf(table)), lower, upper));
     if (Counts(lower)) model_->DeleteRange(table, lower, upper);
@@ -133,17 +133,17 @@ class Writer {
 
 std::string MapPrefix(int partition, int n) { return K(partition, "prefix" + std::to_string(n)); }
 
-/// A block that is read when it is needed, and whose keys it may hold: (low, high]. Of a
-/// partition's block: those of the whole partition.
+/// A block that is read on demand, and the range of its keys: (low, high]. For a block of a
+/// partition, the range of the whole partition.
 struct Extent {
   uint64_t begin = 0, end = 0;
   bool first = false;
   std::string low, high;
-  std::string before;  // the last key of the file that stands before them
+  std::string before;  // the last key of the file before this range
   bool shown = false;  // whether the instance shows any of them
 
   bool Holds(Slice key) const { return (first || key > low) && key <= high; }
-  /// A scan looks at the key behind its range too, to know that it is behind.
+  /// A scan also reads the key after its range, to find out that the range has ended.
   bool Touches(Slice lower, Slice upper) const {
     return lower <= high && (first || before < upper);
   }
@@ -161,7 +161,7 @@ std::vector<std::string> KeysOf(fs::FileSystem* file_system, const std::string& 
   return keys;
 }
 
-/// Of the file as /db shows it, which may be parts.
+/// The extents of the file as /db shows it, which may be parts of it.
 std::vector<Extent> ExtentsOf(fs::FileSystem* file_system, const std::string& path) {
   std::vector<Extent> extents;
   auto file = file_system->OpenRandom(path);
@@ -202,9 +202,9 @@ std::vector<Extent> ExtentsOf(fs::FileSystem* file_system, const std::string& pa
   return extents;
 }
 
-/// What is wrong with the files of an attempt.
+/// The damage in an attempt.
 struct Damage {
-  std::string file;                // its name, as errors must say it
+  std::string file;                // its name, which errors must contain
   const Extent* extent = nullptr;  // the damaged block; null: the instance cannot be opened
 };
 
@@ -222,15 +222,15 @@ class Corruption : public ::testing::Test {
     delete golden_;
   }
 
-  /// The instance, as it was closed: /db, and the checkpoint that was taken last.
+  /// The closed instance: /db, and the last checkpoint.
   struct Golden {
     std::unique_ptr<CrashableFileSystem> files;
     std::set<WrittenKey> keys;
-    /// How long the manifest was when it began to say what the model says.
+    /// The length of the manifest from which on it describes the model's state.
     std::vector<std::pair<uint64_t, Model>> models;
     std::string current, manifest, metadata;
     std::vector<std::string> tables;  // paths of key SSTs
-    uint64_t memory_bytes = 0;        // that opening and reading it takes
+    uint64_t memory_bytes = 0;        // required for opening and reading it
     uint64_t flips_detected = 0, flips_harmless = 0;
     uint64_t truncations_detected = 0, truncations_torn = 0;
 
@@ -248,14 +248,14 @@ class Corruption : public ::testing::Test {
     options->l0_compaction_trigger = 10;
   }
 
-  /// Must name the file and an offset.
+  /// The error must name the file and an offset.
   static void ExpectNamed(const Status& status, const std::string& file) {
     EXPECT_TRUE(status.IsCorruption()) << status.ToString();
     EXPECT_NE(status.message().find(file), Slice::npos) << status.ToString();
     EXPECT_NE(status.message().find("offset"), Slice::npos) << status.ToString();
   }
 
-  /// Opens and reads everything in a copy of the files. Whether the damage was told.
+  /// Opens and reads everything in a copy of the files. Returns whether the damage was reported.
   static bool Told(fs::FileSystem* files, const Model& model, const Damage& damage,
                    std::span<const ImportSource> imports = {}) {
     SimDB db(1, files);
@@ -322,7 +322,7 @@ class Corruption : public ::testing::Test {
     return id;
   }
 
-  /// Runs an attempt, whose memory must stay within what the undamaged instance takes.
+  /// Runs an attempt, whose memory must stay within that of the undamaged instance.
   template <typename Attempt>
   static auto Measured(size_t file_bytes, Attempt attempt) {
     const uint64_t before = live_bytes;
@@ -360,7 +360,7 @@ void Corruption::Golden::MakeSource(int salt, SimDB* db, Model* model) {
       }
       for (int i = 0; i < 2; ++i) writer.Append(K(p, "list" + std::to_string(i)), value);
     }
-    // The first round to the last level, the second into L0 above it.
+    // The first round goes to the last level, the second stays in L0 above it.
     ASSERT_OK(round == 0 ? db->CompactAll() : db->Flush());
   }
 }
@@ -403,7 +403,7 @@ void Corruption::Golden::Make() {
   SmallBlocks(&db.options(), Compression::kLz4);
   ASSERT_OK(db.Open(imports));
   WriteInto(&db, &model);
-  // The manifest that the next open writes is durable as far as its snapshot; edits follow it.
+  // The next open writes a manifest whose snapshot is durable; edits follow it.
   ASSERT_OK(db.Open());
   model.CreateTable("late");
   for (const std::string& path : files->Paths())
@@ -433,7 +433,7 @@ void Corruption::Golden::Make() {
   for (const std::string& path : tables) EXPECT_OK(VerifyTableFile(files.get(), path, {}));
 }
 
-/// Which changes of a byte are tried.
+/// The changes of a byte that are tried.
 std::vector<uint8_t> AllBits() {
   if (kSanitized) return {1, 128, 255};
   return {1, 2, 4, 8, 16, 32, 64, 128, 255};
@@ -450,8 +450,8 @@ TEST_F(Corruption, EveryFlippedBitOfCurrentAndManifest) {
         const bool told = Measured(sound.size(), [&] {
           return Told(With(path, damaged).get(), golden_->model(), {path});
         });
-        // A record's header vouches for its length, so that even the last one, which was not
-        // synced, is not taken for a torn tail.
+        // A record's header protects its length. Therefore even the last record, which was not
+        // synced, is not mistaken for a torn tail.
         EXPECT_TRUE(told);
         golden_->flips_detected += told;
         golden_->flips_harmless += !told;
@@ -476,8 +476,8 @@ TEST_F(Corruption, EveryTruncationOfCurrentAndManifest) {
   ASSERT_LT(durable, manifest.size());
   for (size_t length = 0; length < manifest.size(); length += kEvery) {
     SCOPED_TRACE("manifest cut to " + std::to_string(length));
-    // Behind what CURRENT says was written before it named the log, bytes that are missing are what
-    // a kill amid a write leaves: the state is that of the last whole edit.
+    // Bytes missing after the part that was written before CURRENT named the manifest look like a
+    // kill during a write: the state is that of the last complete edit.
     const Model& expected = golden_->models.front().second;
     const bool told = Measured(manifest.size(), [&] {
       return Told(With(golden_->manifest, manifest.substr(0, length)).get(), expected,
@@ -509,8 +509,8 @@ TEST_F(Corruption, EveryByteOfKeySsts) {
         bool told =
             Measured(sound.size(), [&] { return Told(files.get(), golden_->model(), damage); });
         if (!told) {
-          // A block of which the instance shows nothing, since it was imported with other
-          // partitions only: nobody reads it but who verifies the whole file.
+          // A block without visible data, because the instance was imported with other partitions
+          // only: only a verification of the whole file reads it.
           EXPECT_FALSE(damage.extent->shown);
           const Status verified = VerifyTableFile(files.get(), path, {});
           ExpectNamed(verified, name);
@@ -537,7 +537,7 @@ TEST_F(Corruption, EveryTruncationOfKeySsts) {
       const auto files = With(path, sound.substr(0, length));
       EXPECT_TRUE(
           Measured(sound.size(), [&] { return Told(files.get(), golden_->model(), {name}); }));
-      // The file alone, too: a reader does not know how long it should be.
+      // The file by itself as well: a reader does not know its expected length.
       ExpectNamed(VerifyTableFile(files.get(), path, {}), name);
       ++golden_->truncations_detected;
       if (HasFailure()) return;
@@ -569,7 +569,7 @@ TEST_F(Corruption, EveryFlippedBitAndTruncationOfMetadata) {
   }
 }
 
-/// Files of a checkpoint, adopted by an import of the whole and of two halves.
+/// Files of a checkpoint, imported as a whole and as two halves.
 TEST_F(Corruption, FilesOfAnImportedCheckpoint) {
   Random random(6);
   const ImportSource whole[] = {{golden_->metadata, 0, 15}};
@@ -608,8 +608,8 @@ TEST_F(Corruption, FilesOfAnImportedCheckpoint) {
   }
 }
 
-/// An instance with value files, of which some have a dictionary: each of their bytes flipped, and
-/// cut at every length.
+/// An instance with value files, some with a dictionary: each of their bytes is flipped, and they
+/// are truncated at every length.
 class ValueFileCorruption : public ::testing::Test {
  protected:
   static constexpr uint64_t kReadAllowance = 1 << 20;
@@ -650,13 +650,14 @@ class ValueFileCorruption : public ::testing::Test {
     EXPECT_NE(status.message().find(path), Slice::npos) << status.ToString();
     EXPECT_NE(status.message().find("offset"), Slice::npos) << status.ToString();
   }
-  /// Reads everything; what is read is right. The keys whose reads told damage of this file.
+  /// Reads everything and checks the values. Returns the keys whose reads reported damage of this
+  /// file.
   std::set<std::string> Told(fs::FileSystem* files, const std::string& path) {
     SimDB db(2, files);
     Options(&db);
     const Status opened = db.Open();
     if (!opened.ok()) {
-      // A file that is cut short is told by its length.
+      // A truncated file is reported by its length.
       if (opened.message().find("the manifest says") == Slice::npos) ExpectNamed(opened, path);
       EXPECT_NE(opened.message().find(path), Slice::npos) << opened.ToString();
       return {"all"};
@@ -671,7 +672,7 @@ class ValueFileCorruption : public ::testing::Test {
     }
     return told;
   }
-  /// Ends of the file's records, by offset, and whose they are (docs/vsst-format.md).
+  /// Ends of the file's records by offset, with their keys (docs/vsst-format.md).
   static std::map<size_t, std::string> RecordsOf(Slice content) {
     std::map<size_t, std::string> records;
     Slice rest = content;
@@ -686,7 +687,7 @@ class ValueFileCorruption : public ::testing::Test {
     }
     return records;
   }
-  /// The keys that fail, if any.
+  /// Returns the keys whose reads fail.
   std::set<std::string> ExpectTold(const std::string& path, const std::string& content) {
     const auto files = files_.CrashClone(CrashMode::kAll);
     EXPECT_OK(files->SetContent(path, content));
@@ -694,7 +695,7 @@ class ValueFileCorruption : public ::testing::Test {
     peak_bytes = before;
     const std::set<std::string> told = Told(files.get(), path);
     EXPECT_LE(peak_bytes - before, memory_bytes_ + content.size() + kReadAllowance);
-    // The dense key index is the collector's, so that only it and verification tell its damage.
+    // Only the collector uses the dense key index, so only it and verification detect its damage.
     ExpectNamed(VerifyStoredFile(files.get(), path, {}), path);
     return told;
   }
@@ -720,7 +721,7 @@ TEST_F(ValueFileCorruption, EveryByteAndEveryTruncation) {
       std::string damaged = sound;
       damaged[i] = static_cast<char>(damaged[i] ^ (1 << i % 8));
       const std::set<std::string> told = ExpectTold(path, damaged);
-      // A damaged record is its own key's alone.
+      // A damaged record affects only its own key.
       if (const auto record = records.upper_bound(i); record != records.end()) {
         EXPECT_EQ(told, std::set<std::string>{record->second});
       }
@@ -735,7 +736,7 @@ TEST_F(ValueFileCorruption, EveryByteAndEveryTruncation) {
   Count(cuts, "truncations of an instance's value files detected");
 }
 
-/// What names value files: references and births in key SSTs, their places in the manifest.
+/// Data that refers to value files: references and births in key SSTs, and the manifest's entries.
 TEST_F(ValueFileCorruption, EveryByteOfWhatNamesThem) {
   uint64_t flips = 0;
   for (const std::string& path : files_.Paths()) {

@@ -3,7 +3,7 @@
 #include "db_real_test_util.h"
 #include "testing/fault_file_system.h"
 
-// What the asynchronous parts of checkpoints do, and what they leave alone.
+// The asynchronous parts of checkpoints, and the operations that they do not affect.
 namespace lava::testing {
 namespace {
 
@@ -18,7 +18,7 @@ TEST(CheckpointParts, OverlappingCheckpointsShareRunsAndFiles) {
     snapshots.push_back(*db->TakeSnapshot());
   }
   EXPECT_EQ(db->statistics().sealed_runs, 4u) << "two snapshots share each run";
-  // The last one's flush is that of all before it.
+  // The last one's flush includes all earlier ones.
   ASSERT_OK(db.FlushSnapshot(snapshots.back().get()));
   EXPECT_EQ(db->statistics().flushes, 4u);
   std::vector<Snapshot::File> last;
@@ -73,7 +73,7 @@ TEST(CheckpointParts, ACheckpointNeitherTriggersNorWaitsForCompactionOrGc) {
   };
   const auto checkpoint = [&] {
     auto snapshot = *db->TakeSnapshot();
-    // Of all jobs only flushes run.
+    // Runs only flushes.
     for (int i = 0; i < 10 && snapshot->WaitFlushed(0).IsBusy(); ++i)
       ASSERT_TRUE(db.executor().RunOne(os::Priority::kFlush));
     ASSERT_OK(snapshot->WaitFlushed(0));
@@ -93,7 +93,7 @@ TEST(CheckpointParts, ACheckpointNeitherTriggersNorWaitsForCompactionOrGc) {
   }
   const uint64_t waiting = db.executor().pending();
   ASSERT_GT(waiting, 0u) << "compactions are due";
-  checkpoint();  // of nothing new
+  checkpoint();  // without new data
   EXPECT_EQ(db.executor().pending(), waiting);
   write(6);
   checkpoint();
@@ -101,7 +101,7 @@ TEST(CheckpointParts, ACheckpointNeitherTriggersNorWaitsForCompactionOrGc) {
   EXPECT_EQ(db.executor().pending_urgent(), 0u);
 }
 
-// Taking one wakes no thread; its first use does, and its end.
+// Taking a snapshot wakes no thread; its first use and its end do.
 TEST(CheckpointParts, WhatASnapshotSealedIsFlushedThoughNobodyWaitsForIt) {
   for (const bool read : {false, true}) {
     SimDB db(30);
@@ -121,7 +121,7 @@ TEST(CheckpointParts, WhatASnapshotSealedIsFlushedThoughNobodyWaitsForIt) {
   }
 }
 
-// Each merge with L1 is uploaded: where there are checkpoints, L0 gathers more before.
+// Each merge with L1 is uploaded. Therefore with checkpoints L0 gathers more files first.
 TEST(CheckpointParts, WhatCheckpointsUploadIsRewrittenMoreSeldom) {
   for (const bool checkpoints : {false, true}) {
     SimDB db(29);
@@ -148,7 +148,7 @@ TEST(CheckpointParts, WhatCheckpointsUploadIsRewrittenMoreSeldom) {
     }
     write(5);
     write(5);
-    // Where it waits, two files become one.
+    // While L0 waits, two of its files are combined.
     EXPECT_EQ(db->statistics().compactions, 2u);
     EXPECT_EQ(db->statistics().files_at_level[0], checkpoints ? 1u : 0u)
         << "L1 has seven times as much";

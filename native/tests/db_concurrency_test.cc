@@ -10,7 +10,7 @@
 #include "testing/fault_file_system.h"
 #include "testing/random.h"
 
-// One writer, readers, snapshots and the real pool, side by side; built with ThreadSanitizer too.
+// One writer, readers, snapshots and real threads concurrently; also built with ThreadSanitizer.
 namespace lava::testing {
 namespace {
 
@@ -36,7 +36,7 @@ Status Retry(Call call) {
   }
 }
 
-// Every key's value is "<key>:<n>", and n never goes back for a reader.
+// Every key's value is "<key>:<n>", and n never decreases for a reader.
 TEST(DBConcurrency, ReadersSeeEachKeyGoForwardOnly) {
   ChosenFileSystem memory;
   memory.SetRemovedFilesReadable(true);
@@ -119,8 +119,8 @@ TEST(DBConcurrency, ReadersSeeEachKeyGoForwardOnly) {
   EXPECT_EQ(db->statistics().background_errors, 0u);
 }
 
-// One thread logs, puts and binds; the layer above brings away what was rolled, beside flushes,
-// collections, readers and, at the end, the close.
+// One thread logs, puts and binds, while the layer above copies rolled segments. Flushes,
+// collections, readers and, at the end, the close run concurrently.
 TEST(DBConcurrency, SegmentsOfEntriesAreBroughtAwayBesideTheirWriter) {
   for (const WalMode wal : {WalMode::kNone, WalMode::kWal, WalMode::kWalSync}) {
     ChosenFileSystem memory;
@@ -141,7 +141,7 @@ TEST(DBConcurrency, SegmentsOfEntriesAreBroughtAwayBesideTheirWriter) {
       std::string entry;
     };
     std::mutex mutex;
-    std::vector<Logged> rolled, held;  // guarded by mutex: to bring away, and not released
+    std::vector<Logged> rolled, held;  // guarded by mutex: to be copied, and not released
     std::atomic<bool> stop{false};
     std::atomic<uint64_t> finished{0}, read{0}, found{0};
     std::vector<std::thread> threads;
@@ -190,7 +190,7 @@ TEST(DBConcurrency, SegmentsOfEntriesAreBroughtAwayBesideTheirWriter) {
         std::string entry;
         std::unique_lock<std::mutex> lock(mutex);
         if (!held.empty()) {
-          // What is released meanwhile may be gone.
+          // Entries released meanwhile may be gone.
           const Logged& logged = held[random.Uniform(held.size())];
           ASSERT_OK(db->ReadEntry(logged.location, &entry));
           ASSERT_EQ(entry, logged.entry);
@@ -228,7 +228,7 @@ TEST(DBConcurrency, SegmentsOfEntriesAreBroughtAwayBesideTheirWriter) {
     });
     Random random(3);
     std::vector<Logged> mine;
-    // As long as it takes: on a busy machine the others come late.
+    // Without a time limit, because the other threads are slow on a busy machine.
     const auto done = [&](uint64_t n) {
       return n >= kRounds && ((finished > 0 && read > 0 && found > 0) || n >= 100 * kRounds);
     };
@@ -270,7 +270,7 @@ TEST(DBConcurrency, SegmentsOfEntriesAreBroughtAwayBesideTheirWriter) {
   }
 }
 
-// Whoever releases what came before looks at segments while the next one is made.
+// A release of earlier entries examines segments while the next one is created.
 TEST(DBConcurrency, ASegmentIsHeldFromItsFirstEntryOn) {
   ChosenFileSystem memory;
   auto lease = *Host::Get().Acquire(32 << 20, 0.5);
@@ -281,7 +281,7 @@ TEST(DBConcurrency, ASegmentIsHeldFromItsFirstEntryOn) {
   std::thread other([&] {
     while (!stop) ASSERT_OK(db->ReleaseEntries(released));
   });
-  // Each makes a file, which takes LavaFS longer.
+  // Each creates a file, which takes longer on LavaFS.
   const int rounds = OnLavaFs() ? 500 : 6000;
   for (int i = 0; i < rounds && !HasFailure(); ++i) {
     EntryLocation location;
@@ -345,12 +345,12 @@ TEST(DBConcurrency, CloseWhileBusy) {
   }
 }
 
-// What only moved to another level is watched for its end, which it seems to have met once a close
-// has let go of all versions.
+// A file that only moved to another level is watched for the end of its use. A close that releases
+// all versions must not look like that end.
 TEST(DBConcurrency, AFlushThatReturnsAfterTheCloseTakesNoFile) {
   ChosenFileSystem memory;
   FaultFileSystem slow(&memory);
-  // A flush takes as long as it takes the callers below to wait for it.
+  // Each flush takes long enough for the callers below to wait for it.
   slow.SetHook([](FileCall call) {
     if (call == FileCall::kCreate) std::this_thread::sleep_for(std::chrono::microseconds(300));
   });
@@ -385,7 +385,7 @@ TEST(DBConcurrency, AFlushThatReturnsAfterTheCloseTakesNoFile) {
   }
 }
 
-// The system had no thread for the flush, and no other job comes that would start one.
+// The system had no thread for the flush, and no other job is submitted that would start one.
 TEST(DBConcurrency, AFlushRunsOnceThereAreThreadsAgain) {
   ChosenFileSystem memory;
   std::atomic<bool> refuse{true};
@@ -423,7 +423,7 @@ TEST(DBConcurrency, AFlushRunsOnceThereAreThreadsAgain) {
   }
 }
 
-// A file system whose syncs end when the test says.
+// A file system whose syncs end when the test releases them.
 class SlowSyncs final : public FaultFileSystem {
  public:
   using FaultFileSystem::FaultFileSystem;
@@ -491,7 +491,7 @@ TEST(DBConcurrency, CloseIsBoundedWhileAJobIsAmidASync) {
   EXPECT_EQ(Host::Get().statistics().instances_open, 0u);
 }
 
-// Time that stands still, in which nothing that is in debt ever gets out of it.
+// A clock that stands still, so that debts are never repaid.
 class FrozenTime final : public SchedulerTime {
  public:
   uint64_t NowMicros() override { return 0; }
@@ -524,7 +524,7 @@ TEST(DBConcurrency, CloseEndsTheSleepOfAJobThatIsAheadOfItsBudget) {
       ASSERT_OK((*db)->Put(t, {K(1, std::to_string(i))}, std::string(1000, 'v')));
     ASSERT_OK(Retry([&] { return (*db)->Flush(10); }));
   }
-  // From the compaction's output on all that runs takes on debt.
+  // From the compaction's output on, all running jobs go into debt.
   files.SetHook([&](FileCall call) {
     if (call == FileCall::kCreate) time.expensive = true;
   });

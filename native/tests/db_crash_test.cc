@@ -14,9 +14,9 @@
 #include "tests/history/past.h"
 #include "tests/history/player.h"
 
-// The machine or the process stops behind every change that a history makes to its files. Whatever
-// a crash may leave then must open as the instance was at one moment between the last flush that
-// was acknowledged and now. Images are enumerated where they are few, else drawn.
+// The machine or the process stops after every change that a history makes to its files. Every
+// possible result of a crash must open in the state of one moment between the last acknowledged
+// flush and now. Images are enumerated if there are few, otherwise sampled.
 namespace lava::testing {
 namespace {
 
@@ -25,14 +25,14 @@ constexpr uint64_t kSeeds = 1;
 #else
 constexpr uint64_t kSeeds = 12;
 #endif
-constexpr uint64_t kAllUpTo = 12;  // images of one moment
+constexpr uint64_t kAllUpTo = 12;  // number of images of one moment
 constexpr uint64_t kDrawn = 6;
 
 enum class Promise : uint8_t {
-  kProcessKill,  // nothing that reached the operating system is lost
-  kPowerCut,     // with options.sync: nothing that was acknowledged is lost
-  // Without: all may be lost, but nothing is made up. The instance need not open, or its reads may
-  // fail, but what can be read is from one moment.
+  kProcessKill,  // nothing that the operating system received is lost
+  kPowerCut,     // with options.sync: nothing acknowledged is lost
+  // Without sync: all data may be lost, but none invented. The instance need not open, or its reads
+  // may fail, but all readable data is from one moment.
   kPowerCutWithoutSync,
 };
 
@@ -70,7 +70,7 @@ class CrashedHistory {
         durable_ = now_ + 1;
       if (o.op == Op::kTakeSnapshot) taken_[o.slot] = now_ + 1;
       if (o.op == Op::kReopen || o.op == Op::kImport) taken_.clear();
-      // What a checkpoint holds is in its files.
+      // The content of a checkpoint is in its files.
       if (o.op == Op::kCheckpoint && answer == "done")
         durable_ = std::max(durable_, taken_.at(o.slot));
     }
@@ -80,7 +80,7 @@ class CrashedHistory {
   uint64_t images = 0, moments = 0, lost = 0, nested = 0, gone_on = 0;
 
  private:
-  // By its write-ahead log.
+  // Whether the write-ahead log preserves everything.
   bool LosesNothing() const {
     const WalMode wal = WalOf(set_);
     return promise_ == Promise::kProcessKill ? wal != WalMode::kNone : wal == WalMode::kWalSync;
@@ -116,7 +116,7 @@ class CrashedHistory {
     }
   }
 
-  // Some recoveries are themselves cut off anywhere.
+  // Some recoveries crash themselves at any point.
   void Check(std::unique_ptr<CrashableFileSystem> image, const std::string& directory,
              bool may_nest) {
     if (::testing::Test::HasFailure()) return;
@@ -155,8 +155,8 @@ class CrashedHistory {
     if (!may_be_lost && random_.OneIn(16)) GoOn(&again, &player, *moment);
   }
 
-  // What was recovered can be worked with: it reopens, is compacted and collected, every value can
-  // be read by its key, every file is sound, and none is left over.
+  // The recovered instance works: it reopens, is compacted and collected, every value can be read
+  // by its key, every file is intact, and no file is left over.
   void GoOn(LavaStore* store, Player* player, size_t moment) {
     ++gone_on;
     const Status reopened = store->Reopen();
@@ -181,10 +181,10 @@ class CrashedHistory {
   Random random_;
   const OptionSet set_;
   History history_;
-  Past past_;  // after so many operations
+  Past past_;  // by number of operations
   const Player* seen_ = nullptr;
   const LavaStore* running_ = nullptr;
-  std::map<int32_t, size_t> taken_;  // snapshots, after so many operations
+  std::map<int32_t, size_t> taken_;  // snapshots, by number of operations
   size_t now_ = 0, durable_ = 0;
 };
 

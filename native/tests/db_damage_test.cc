@@ -1,10 +1,10 @@
 #include "db_value_test_util.h"
 
-// Failures of jobs, which no call tells: a damaged file, a disk that is full or away.
+// Failures of jobs, which no call reports: a damaged file, a full or missing disk.
 namespace lava::testing {
 namespace {
 
-/// Values inline in "a", and apart in "b".
+/// Inline values in "a", separated values in "b".
 class DamageTest : public ::testing::Test {
  protected:
   DamageTest() {
@@ -22,7 +22,7 @@ class DamageTest : public ::testing::Test {
     for (int i = from; i < to; ++i) Put(table, i, Value(i));
     ASSERT_OK(db_.Flush());
   }
-  // The last of its path in the directory.
+  // The last file in the directory whose path ends with the text.
   std::string FileOf(const std::string& end) {
     std::string found;
     for (const std::string& path : db_.files.Paths())
@@ -36,12 +36,12 @@ class DamageTest : public ::testing::Test {
     content[at] = static_cast<char>(content[at] ^ 1);
     ASSERT_OK(db_.files.SetContent(path, content));
   }
-  // Runs jobs over and over, as time goes on; what they did not do at first they may do later.
+  // Runs jobs repeatedly while time advances; jobs that do not run at first may run later.
   void LetTimePass() {
     for (int i = 0; i < 20; ++i) {
       db_.clock().Advance(10'000);
       static_cast<void>(db_.CompactAll());
-      db_->SetValuePolicy(ValuePolicy::kAutomatic);  // looks for what is to be done
+      db_->SetValuePolicy(ValuePolicy::kAutomatic);  // triggers a search for jobs
       ASSERT_OK(db_.RunJobs());
     }
   }
@@ -93,7 +93,7 @@ TEST_F(DamageTest, AFileThatACompactionFindsDamagedIsToldOnceAndFailsTheCheckpoi
   EXPECT_TRUE(Checkpoint().IsCorruption());
 }
 
-// What L0 holds goes nowhere any more; a write must not wait for that for ever.
+// L0 can no longer be compacted; a write must not wait for that for ever.
 TEST_F(DamageTest, AWriteThatWouldWaitForADamagedFileIsToldOfIt) {
   db_.options().l0_compaction_trigger = 2;
   db_.options().l0_stall_trigger = 4;
@@ -120,7 +120,7 @@ TEST_F(DamageTest, AFileThatACollectionFindsDamagedIsToldOnceAndFailsTheCheckpoi
   Table* const b = db_.Values("b");
   Fill(b, 0, 20);
   const std::string damaged = FileOf(".vsst");
-  Fill(b, 0, 15);  // garbage of the first file
+  Fill(b, 0, 15);  // garbage in the first file
   ASSERT_OK(db_.CompactAll());
   FlipByteOf(damaged, Value(17));
   ASSERT_OK(db_.CollectFrom(1));

@@ -7,13 +7,13 @@
 #include "testing/random.h"
 #include "tests/db_value_test_util.h"
 
-// Scans of a prefix remember where they found nothing: what a scan costs does not grow with what
-// was removed before it, and it shows what it has to show whatever was written since.
+// Scans of a prefix remember ranges in which they found nothing. The cost of a scan does not depend
+// on earlier removals, and later writes are always visible.
 
 namespace lava::testing {
 namespace {
 
-/// One map's entries, their keys ascending by number.
+/// One map's entries, with keys in ascending order of their numbers.
 class DeadRangesDB : public ValueDB {
  public:
   using ValueDB::ValueDB;
@@ -34,7 +34,7 @@ class DeadRangesDB : public ValueDB {
     EXPECT_TRUE(status.ok() || status.IsNotFound()) << status.ToString();
     return !status.ok();
   }
-  /// The first keys of the map: a page.
+  /// The first keys of the map: one page.
   std::vector<std::string> First(Table* table, char map, uint32_t entries = 1) {
     const std::string prefix = Prefix(map);
     ScanRequest request;
@@ -53,7 +53,7 @@ class DeadRangesDB : public ValueDB {
   uint64_t SteppedOver() { return get()->statistics().records_stepped_over; }
 };
 
-// What one call may step over, whatever was removed before.
+// The number of records that one call may skip, however many were removed before.
 constexpr uint64_t kStepsMax = 2 * 64 + 32;
 
 TEST(DeadRangesScanTest, AnEmptiedMapIsWalkedOverOnce) {
@@ -62,7 +62,7 @@ TEST(DeadRangesScanTest, AnEmptiedMapIsWalkedOverOnce) {
     ASSERT_OK(db.Open());
     Table* table = db.Values();
     ASSERT_OK(db.PutAt(table, 'z', 0));
-    ASSERT_OK(db.Flush());  // else deletions leave nothing
+    ASSERT_OK(db.Flush());  // otherwise deletions leave no tombstones
     constexpr uint64_t kEntries = 5000;
     for (uint64_t i = 0; i < kEntries; ++i) ASSERT_OK(db.PutAt(table, 'm', i));
     if (flushed) ASSERT_OK(db.Flush());
@@ -78,7 +78,7 @@ TEST(DeadRangesScanTest, AnEmptiedMapIsWalkedOverOnce) {
       EXPECT_TRUE(db.First(table, 'm').empty());
     }
     EXPECT_EQ(db.SteppedOver() - before, first);
-    // It is filled again, at its end, at its begin, and in between.
+    // Refills it at its end, at its begin, and in between.
     for (const uint64_t n : {kEntries + 5, uint64_t{0}, kEntries / 2}) {
       ASSERT_OK(db.PutAt(table, 'm', n));
       EXPECT_FALSE(db.IsEmpty(table, 'm'));
@@ -105,7 +105,7 @@ TEST(DeadRangesScanTest, AMapUsedAsAQueueCostsTheSameAtItsEnd) {
       ASSERT_LE(db.SteppedOver() - before, kStepsMax) << "round " << round << ", " << i;
       ASSERT_OK(db.DeleteAt(table, 'q', head++));
       ASSERT_FALSE(db.IsEmpty(table, 'q'));
-      if (random.OneIn(100)) {  // a checkpoint, whose tombstones stay in a sealed run or a file
+      if (random.OneIn(100)) {  // a checkpoint, whose tombstones are in a sealed run or a file
         auto taken = db->TakeSnapshot();
         ASSERT_OK(taken.status());
         snapshot = *taken;
@@ -115,7 +115,8 @@ TEST(DeadRangesScanTest, AMapUsedAsAQueueCostsTheSameAtItsEnd) {
   }
 }
 
-// An entry that stays in front, as a map's header does, hides nothing of what is behind it.
+// An entry that stays in front, like a map's header, does not prevent remembering the range after
+// it.
 TEST(DeadRangesScanTest, RemovedEntriesBehindALivingOneAreWalkedOverOnce) {
   DeadRangesDB db;
   ASSERT_OK(db.Open());
@@ -131,7 +132,7 @@ TEST(DeadRangesScanTest, RemovedEntriesBehindALivingOneAreWalkedOverOnce) {
   EXPECT_LE(db.SteppedOver() - before, 20 * kStepsMax);
 }
 
-// Neighbours' deletions are not walked over.
+// A scan does not visit the deletions of the next map.
 TEST(DeadRangesScanTest, AnEmptyMapBeforeAnEmptiedOneCostsNothing) {
   DeadRangesDB db;
   ASSERT_OK(db.Open());
@@ -147,7 +148,7 @@ TEST(DeadRangesScanTest, AnEmptyMapBeforeAnEmptiedOneCostsNothing) {
   EXPECT_LE(db.SteppedOver() - before, 4u);
 }
 
-// Whatever is written where nothing was, and whoever asks: a model knows the answers.
+// Any writes into empty ranges, and any scans: a model gives the expected answers.
 TEST(DeadRangesScanTest, ScansShowWhatAModelHas) {
   for (uint64_t seed = 1; seed <= 4; ++seed) {
     DeadRangesDB db(seed);

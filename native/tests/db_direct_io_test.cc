@@ -1,4 +1,4 @@
-// An instance on a real directory, past the page cache.
+// An instance in a real directory, with direct I/O.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ class DBDirectIo : public testing::RealDBTest,
 
 TEST_P(DBDirectIo, WritesCompactsCollectsAndOpensAgain) {
   ASSERT_NO_FATAL_FAILURE(WriteCompactCollectAndOpenAgain());
-  // What was written directly is the same file for everybody else.
+  // Files written with direct I/O can be read without it.
   const std::vector<TableInfo> tables = db_->ListTables();
   ASSERT_OK(db_->Close());
   for (const auto& entry : std::filesystem::directory_iterator(directory_)) {
@@ -37,10 +37,10 @@ INSTANTIATE_TEST_SUITE_P(Kinds, DBDirectIo,
                          ::testing::Values(std::pair{true, true}, std::pair{true, false},
                                            std::pair{false, true}));
 
-// Direct I/O is the posix file system's; one that is given is used as it is.
+// Only the posix file system uses direct I/O; a given file system is used unchanged.
 TEST(DBDirectIoOption, DoesNotMatterToAFileSystemThatIsGiven) {
   testing::SimDB db(1);
-  db.options().use_direct_reads = true;  // the file system is given: not used
+  db.options().use_direct_reads = true;  // not used, because the file system is given
   ASSERT_OK(db.Open());
   ASSERT_OK(db->Put(db.table("t"), {K(1, "a")}, "b"));
   ASSERT_OK(db.Flush());

@@ -13,8 +13,8 @@
 #include "testing/random.h"
 #include "testing/variable.h"
 
-// Crashes at the six fail points of XLL (Table 3), of every key, and at all that looks after
-// segments between.
+// Crashes at the six fail points of XLL (Table 3), for every key, and during the maintenance of
+// segments between them.
 namespace lava::testing {
 namespace {
 
@@ -29,8 +29,8 @@ enum class FailPoint : uint8_t {
 };
 constexpr size_t kFailPoints = static_cast<size_t>(FailPoint::kNone);
 
-/// How a value and its entry come together: the entry brings it, or it is put first, or appended to
-/// a list, and bound then.
+/// How a value and its entry are associated: the entry contains the value; or the value is first
+/// put, or appended to a list, and then bound.
 enum class Way : uint8_t { kExternal, kBoundPut, kBoundAppend };
 
 class DBEntriesCrash : public ::testing::TestWithParam<std::tuple<WalMode, Way>> {
@@ -61,7 +61,7 @@ class DBEntriesCrash : public ::testing::TestWithParam<std::tuple<WalMode, Way>>
     Random random(static_cast<uint64_t>(i) + 1);
     return std::to_string(i) + ":" + random.Bytes(3000);
   }
-  /// As the instance has it.
+  /// The value as stored by the instance.
   static std::string StoredOf(int i) { return IsList() ? ListOf({ValueOf(i)}) : ValueOf(i); }
 
   /// Acknowledged once it returns.
@@ -81,7 +81,7 @@ class DBEntriesCrash : public ::testing::TestWithParam<std::tuple<WalMode, Way>>
     if (Late()) ASSERT_OK(db_->BindExternal(entry, &location_));
     CrashHere();
     in_call_ = false;
-    // Behind the last call nothing but memory changes.
+    // After the last call only memory changes.
     CrashAt(FailPoint::kBeforeApply);
     CrashAt(FailPoint::kBeforeCallback);
     acknowledged_ = i + 1;
@@ -111,7 +111,7 @@ class DBEntriesCrash : public ::testing::TestWithParam<std::tuple<WalMode, Way>>
     return bytes;
   }
 
-  // Before each call, so behind the one before it.
+  // Before each call, which means after the previous one.
   void CrashHere() {
     if (checking_ || HasFailure()) return;
     if (!in_call_) return CrashAt(FailPoint::kNone);
@@ -120,14 +120,14 @@ class DBEntriesCrash : public ::testing::TestWithParam<std::tuple<WalMode, Way>>
       const auto before = before_.find(path);
       const uint64_t from = before == before_.end() ? 0 : before->second;
       if (bytes <= from) continue;
-      // Behind the put's own record the entry must be whole.
+      // After the put's own record the entry must be complete.
       if (!Late() && LogBytes() > log_before_) return CrashAt(FailPoint::kBeforeApply);
       CrashAmid(path, random_.Between(from, bytes - 1));
       return CrashAt(FailPoint::kAfterAppend);
     }
     CrashAt(FailPoint::kBeforeAppend);
   }
-  // The process ends while it writes.
+  // The process ends during a write.
   void CrashAmid(const std::string& path, uint64_t bytes) {
     const auto image = files_.CrashClone(CrashMode::kAll);
     ASSERT_OK(image->SetContent(path, image->Content(path)->substr(0, bytes)));
@@ -140,7 +140,7 @@ class DBEntriesCrash : public ::testing::TestWithParam<std::tuple<WalMode, Way>>
       Check(files_.CrashClone(mode, random_.Next()).get(), point, promised);
     }
   }
-  // No key without all before it, and all that were promised.
+  // Each key requires all earlier ones, and all promised keys must exist.
   void Check(CrashableFileSystem* image, FailPoint point, bool promised) {
     if (HasFailure()) return;
     checking_ = true;
@@ -169,10 +169,10 @@ class DBEntriesCrash : public ::testing::TestWithParam<std::tuple<WalMode, Way>>
   SimDB db_;
   Random random_{1};
   EntryLocation location_;
-  std::map<std::string, uint64_t> before_;  // segments, and the log: when the call began
+  std::map<std::string, uint64_t> before_;  // sizes of segments and the log when the call began
   uint64_t log_before_ = 0;
   bool in_call_ = false, checking_ = false;
-  int now_ = 0, acknowledged_ = 0, durable_ = 0;  // keys
+  int now_ = 0, acknowledged_ = 0, durable_ = 0;  // numbers of keys
   std::array<uint64_t, kFailPoints> crashes_{};
   uint64_t upkeep_crashes_ = 0;
 };
@@ -195,7 +195,7 @@ TEST_P(DBEntriesCrash, AtAnyOfTheSixFailPointsNothingAcknowledgedIsLostNorSeenOu
   EXPECT_GT(all, 0u);
   for (size_t point = 0; point < kFailPoints; ++point) {
     const uint64_t there = crashes(static_cast<FailPoint>(point));
-    // A file's size on LavaFS may be ahead of what was written.
+    // On LavaFS a file's size may be ahead of the written data.
     EXPECT_TRUE(OnLavaFs() || there >= static_cast<uint64_t>(keys)) << point << ": " << there;
     all += there;
   }

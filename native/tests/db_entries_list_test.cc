@@ -8,8 +8,8 @@
 #include "db/verify_file.h"
 #include "db_test_util.h"
 
-// One log for two layers: elements that are appended to lists, one at a time, are stored in the
-// entries that log them.
+// One log for two layers: elements that are appended to lists, one at a time, are stored only in
+// the entries that log them.
 namespace lava::testing {
 namespace {
 
@@ -39,7 +39,7 @@ class DBEntriesOfLists : public ::testing::TestWithParam<WalMode> {
   Status Append(const std::string& key, const std::string& segments) {
     return db_.Finish([&] { return db_->Append(List(), {K(1, key)}, segments); });
   }
-  /// As the layer above does it: it appends, and logs then.
+  /// Like the layer above: first appends, then logs.
   void Add(const std::string& key, const std::string& element) {
     ASSERT_OK(Append(key, ListOf({element})));
     const std::string entry = EntryOf(key, element);
@@ -47,7 +47,7 @@ class DBEntriesOfLists : public ::testing::TestWithParam<WalMode> {
     entries_.push_back(entry);
     lists_[key] += ListOf({element});
   }
-  /// One that is appended, and logged elsewhere.
+  /// An element that is appended, and logged elsewhere.
   void AddInline(const std::string& key, const std::string& element) {
     ASSERT_OK(Append(key, ListOf({element})));
     lists_[key] += ListOf({element});
@@ -165,7 +165,7 @@ TEST_P(DBEntriesOfLists, OnlyOneLargeElementThatWasTheLastWriteIsBound) {
   EXPECT_FALSE(IsBound(entry)) << "flushed meanwhile";
   Put("a", ListOf({element}));
   EXPECT_FALSE(IsBound(entry)) << "a whole list was put";
-  // Whose last bytes are as those of the element that was bound would be.
+  // Ends with the same bytes as the element that would be bound.
   append(ListOf({element}));
   WriteBatch batch;
   const std::string around = ListOf({"around " + ListOf({element})});
@@ -195,7 +195,7 @@ TEST_P(DBEntriesOfLists, ElementsThatMayExpireAreNotBound) {
   EXPECT_FALSE(IsBound(EntryOf("a", element)));
 }
 
-// Each has a birth of its own, and versions keep those in memory.
+// Each element has its own birth, and versions keep births in memory.
 TEST_P(DBEntriesOfLists, ASegmentTakesSoManyElementsOfAList) {
   int i = 0;
   for (const int segments : {1, 2}) {
@@ -220,7 +220,7 @@ TEST_P(DBEntriesOfLists, ASegmentTakesSoManyElementsOfAList) {
   Check("compacted");
 }
 
-// All that a prefix has is in the active memtable, which is read by itself then.
+// All records with the prefix are in the active memtable, which is then read by itself.
 TEST_P(DBEntriesOfLists, ListsUnderAPrefixAreScanned) {
   Table* const map = *db_->CreateTable("map", {.kind = TableKind::kList, .separation_bytes = 100});
   std::map<std::string, std::string> expected;

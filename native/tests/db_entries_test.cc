@@ -9,7 +9,7 @@
 #include "db_test_util.h"
 #include "testing/fault_file_system.h"
 
-// One log for two layers: entries of the layer above, of which values of the tree are the ends.
+// One log for two layers: entries of the layer above, at whose ends are values of the tree.
 namespace lava::testing {
 namespace {
 
@@ -36,7 +36,7 @@ class DBEntries : public ::testing::TestWithParam<WalMode> {
   static std::string EntryOf(const std::string& key, const std::string& value) {
     return "set " + key + " to " + value;
   }
-  /// As the layer above does it: it puts, and logs then.
+  /// Like the layer above: first puts, then logs.
   Status PutThenLog(const std::string& key, const std::string& value, EntryLocation* location,
                     uint32_t prefix_bytes = 0, size_t lacks = 0) {
     LAVA_RETURN_IF_ERROR(db_->Finish([&] {
@@ -66,7 +66,7 @@ class DBEntries : public ::testing::TestWithParam<WalMode> {
       if (name.ends_with(".vsst")) names.push_back(name);
     return names;
   }
-  /// The first put that is to be bound is seen only once somebody has asked.
+  /// Puts are tracked from the first bind call on.
   void Watch() {
     EntryLocation location;
     EXPECT_TRUE(db()->BindExternal("nothing", &location).IsNotFound());
@@ -79,7 +79,7 @@ class DBEntries : public ::testing::TestWithParam<WalMode> {
   std::vector<std::string> entries_;
 };
 
-/// With a write-ahead log: what is acknowledged outlives the process.
+/// With a write-ahead log: acknowledged data survives the process.
 class DBEntriesLogged : public DBEntries {};
 
 TEST_P(DBEntries, AValueIsStoredInItsEntryAlone) {
@@ -171,7 +171,7 @@ TEST_P(DBEntries, EntriesAreHeldUntilBothLayersAreDoneWithThem) {
   for (int i = 8; i < 12; ++i) Bind("k" + std::to_string(i), Value(i));
   const uint64_t second = locations_.back().segment;
   ASSERT_GT(second, first);
-  // All of the first segment dies in memory; the other layer still needs its entries.
+  // All values in the first segment die in memory; the other layer still needs its entries.
   for (int i = 0; i < 8; ++i) ASSERT_OK(db()->Put(Map(), {K(1, "k" + std::to_string(i))}, "small"));
   ASSERT_OK(db_->Flush());
   ASSERT_OK(db_->CompactAll());
@@ -188,7 +188,7 @@ TEST_P(DBEntries, EntriesAreHeldUntilBothLayersAreDoneWithThem) {
   EXPECT_TRUE(db()->ReadEntry(locations_[0], &entry).IsNotFound());
   ASSERT_OK(db()->ReadEntry(locations_[9], &entry));
 
-  // The tree leaves the second one, but its entries are held.
+  // The tree no longer uses the second one, but its entries are held.
   for (int i = 8; i < 12; ++i)
     ASSERT_OK(db()->Put(Map(), {K(1, "k" + std::to_string(i))}, "small"));
   ASSERT_OK(db_->Flush());
@@ -214,7 +214,7 @@ TEST_P(DBEntries, ASegmentIsEndedBeforeItsFlushAndKeptAsItIs) {
   const std::string path = "/db/" + db()->EntrySegmentName(segment);
   const std::string whole = *files_.Content(path);
   EXPECT_OK(VerifyStoredFile(&files_, path, {}));
-  ASSERT_OK(db()->Put(Map(), {K(1, "k4")}, "small"));  // of seven that live one dies
+  ASSERT_OK(db()->Put(Map(), {K(1, "k4")}, "small"));  // one of seven live ones dies
   for (int i = 0; i < 4; ++i) EXPECT_EQ(Get("k" + std::to_string(i)), Value(i == 0 ? 7 : i));
   ASSERT_OK(db_->Flush());
   EXPECT_EQ(*files_.Content(path), whole) << "what was brought away is what the tree has";
@@ -325,14 +325,14 @@ TEST_P(DBEntriesLogged, WhatWasAcknowledgedIsThereAfterACrash) {
   }
 }
 
-/// Entries of earlier runs, as the layer above reads them after an opening.
+/// Entries of earlier runs, as the layer above reads them after an open.
 class DBEntriesRecovery : public DBEntries {
  protected:
   DBEntriesRecovery() { db_ = nullptr; }
   CrashMode Worst() const {
     return GetParam() == WalMode::kWalSync ? CrashMode::kSyncedOnly : CrashMode::kAll;
   }
-  /// One entry after the other: with a value, of a put that was bound, or none.
+  /// Alternately logs an entry with a value, one bound to a put, and one without a value.
   void Log(SimDB* db, int count) {
     for (int i = 0; i < count; ++i) {
       const std::string key = "k" + std::to_string(entries_.size() % 7);
@@ -374,7 +374,7 @@ class DBEntriesRecovery : public DBEntries {
 };
 
 TEST_P(DBEntriesRecovery, WhatIsNotReleasedIsReadAgainAfterEachCrash) {
-  std::unique_ptr<CrashableFileSystem> image;  // outlives what is open in it
+  std::unique_ptr<CrashableFileSystem> image;  // outlives the instance that is open in it
   std::unique_ptr<SimDB> db = OpenAgain(&files_);
   std::vector<std::string> read;
   for (int run = 0; run < 4; ++run) {
@@ -382,7 +382,7 @@ TEST_P(DBEntriesRecovery, WhatIsNotReleasedIsReadAgainAfterEachCrash) {
     EXPECT_EQ(read, entries_) << "run " << run;
     ASSERT_NO_FATAL_FAILURE(Log(db.get(), 13));
     if (run == 1) {
-      ASSERT_OK(db->Flush());  // what became value files is there, too
+      ASSERT_OK(db->Flush());  // the files that became value files also exist
       ASSERT_OK(db->CompactAll());
     }
     auto next = image != nullptr ? image->CrashClone(Worst()) : files_.CrashClone(Worst());
@@ -399,7 +399,8 @@ TEST_P(DBEntriesRecovery, WhatIsNotReleasedIsReadAgainAfterEachCrash) {
               Value(static_cast<int>(last)));
   }
 
-  // The durable position of the layer above: what is before goes, once the tree has no use for it.
+  // The durable position of the layer above: earlier entries are removed once the tree does not use
+  // them.
   ASSERT_OK((*db)->ReleaseEntries(locations_[29].sequence));
   ASSERT_OK(db->Flush());
   ASSERT_OK(Recover(db.get(), locations_[29].sequence, &read));
@@ -434,7 +435,7 @@ TEST_P(DBEntriesRecovery, AnEntryThatFailedIsNoGap) {
   const std::unique_ptr<SimDB> again = OpenAgain(image.get());
   std::vector<std::string> read;
   ASSERT_OK(Recover(again.get(), 0, &read));
-  // What was told to have failed may be there.
+  // Entries whose calls failed may exist.
   size_t at = 0;
   for (const std::string& entry : read) {
     if (at < entries_.size() && entry == entries_[at])
@@ -509,7 +510,7 @@ TEST_P(DBEntries, AWriteThatFailsLeavesThePutAsItWas) {
   }
 }
 
-// Its record may be in the segment, but the value of before is the key's.
+// Its record may be in the segment, but the key has its previous value.
 TEST_P(DBEntriesLogged, AnExternalPutThatFailsLeavesTheValueOfBefore) {
   Make(&faults_);
   const auto put = [&](const std::string& key, int i) {
@@ -518,7 +519,7 @@ TEST_P(DBEntriesLogged, AnExternalPutThatFailsLeavesTheValueOfBefore) {
       return db()->PutExternal(Map(), {K(1, key), 0}, Value(i), EntryOf(key, Value(i)), &location);
     });
   };
-  // Most of the segment lives, so that it is kept.
+  // Most of the segment is live, so that it is kept.
   for (int i = 0; i < 8; ++i) ASSERT_OK(put("a" + std::to_string(i), i));
   ASSERT_OK(put("k", 20));
   faults_.Arm({.fault = Fault::kNoSpace, .forever = true, .path_contains = "/wal/"});
@@ -553,7 +554,7 @@ TEST_P(DBEntries, AFlushThatFailsLosesNothing) {
     db_->clock().Advance(3'600'000);
     for (int i = 0; i < 5; ++i) EXPECT_EQ(Get("k" + std::to_string(i)), Value(i)) << call;
     ReadAllEntries();
-    // A manifest that could not be synced takes nothing more.
+    // After a failed sync a manifest accepts no further edits.
     if (!db_->Flush().ok()) ASSERT_OK(db_->Open());
     const bool kept = GetParam() != WalMode::kNone || db()->statistics().flushes > 0;
     for (int i = 0; kept && i < 5; ++i) EXPECT_EQ(Get("k" + std::to_string(i)), Value(i)) << call;
@@ -562,7 +563,7 @@ TEST_P(DBEntries, AFlushThatFailsLosesNothing) {
   FAIL() << "a flush makes fewer calls";
 }
 
-// A view from before the flush reads the segment as such, though the tree has left it.
+// A snapshot from before the flush reads the segment, although the tree no longer uses it.
 TEST_P(DBEntries, ASnapshotReadsSegmentsThatTheTreeHasLeft) {
   Watch();
   for (int i = 0; i < 4; ++i) Bind("k" + std::to_string(i), Value(i));

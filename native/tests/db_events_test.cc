@@ -1,4 +1,4 @@
-// What listeners are told of an instance, and what they may do.
+// The events that listeners receive, and the calls that listeners may make.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ class EventsTest : public ::testing::Test {
   std::vector<Info> All(EventKind kind) const {
     return heard_->All<Info>(kind);
   }
-  // Every begin has an end with the same number, and each number is used once.
+  // Every begin event has an end event with the same number, and each number is used once.
   template <typename Info>
   void ExpectPairs(EventKind begin, EventKind end) {
     std::multiset<uint64_t> began, ended;
@@ -158,7 +158,7 @@ TEST_F(EventsTest, ACollectionIsToldWithTheFilesThatItFrees) {
   EXPECT_EQ(ended[0].values_dead, 8u);
   EXPECT_EQ(ended[0].output_files, 1u);
   EXPECT_EQ(ended[0].written_bytes, db_->statistics().gc_bytes_written);
-  // The input is gone from the disk.
+  // The input was removed from the disk.
   EXPECT_EQ(db_.ValueFileNames().size(), files);
   const auto deleted = All<FileDeletedInfo>(EventKind::kFileDeleted);
   EXPECT_TRUE(std::any_of(deleted.begin(), deleted.end(), [](const FileDeletedInfo& info) {
@@ -265,7 +265,7 @@ TEST_F(EventsTest, ADamagedFileIsToldOnceWithItsTables) {
   Put(0, 8, "b");
   ASSERT_OK(db_.CompactAll());
   std::string content = *db_.files.Content(damaged);
-  content[content.rfind(Large("a"))] ^= 1;  // of k9, which lives
+  content[content.rfind(Large("a"))] ^= 1;  // of k9, which is live
   ASSERT_OK(db_.files.SetContent(damaged, content));
   ASSERT_OK(db_.CollectFrom(1));
   t_ = db_.Values();
@@ -316,7 +316,7 @@ TEST_F(EventsTest, ADroppedTableIsToldByItsName) {
   EXPECT_EQ(dropped[0].table, "t");
 }
 
-// Asks the instance from within each call.
+// Queries the instance from within each event.
 class AskingListener final : public EventListener {
  public:
   explicit AskingListener(DB* const* db) : db_(db) {}
@@ -364,7 +364,7 @@ TEST_F(EventsTest, AListenerMayAskTheInstanceAndMayThrow) {
   open = nullptr;
 }
 
-// With the host's threads: one waits for what the engine does by itself.
+// With the host's threads: waits for work that the engine does by itself.
 TEST(Events, ATestWaitsForWorkThatIsDoneByThreads) {
   ChosenFileSystem files;
   const auto heard = std::make_shared<RecordingListener>();

@@ -14,10 +14,10 @@
 #include "tests/history/past.h"
 #include "tests/history/player.h"
 
-// Every call to the file system that a history makes fails, once or from then on, in every way
-// that makes sense for it. The caller is told, nothing that was answered is wrong, nothing that
-// was acknowledged is lost, and once the fault is gone all goes on. Environment:
-//   LAVA_TEST_STEP       only every so many-th call
+// Every file system call of a history fails, once or from then on, in every applicable way. The
+// caller must be told, no answer may be wrong, nothing acknowledged may be lost, and once the fault
+// is gone everything must work. Environment:
+//   LAVA_TEST_STEP       only every n-th call
 //   LAVA_TEST_CALL       from this call on
 //   LAVA_TEST_SEED, LAVA_TEST_WORKLOADS  other histories: the first seed, and how many
 namespace lava::testing {
@@ -31,20 +31,20 @@ constexpr uint64_t kStep = 2;
 #endif
 constexpr uint64_t kForeverStep = 7;
 
-/// What the histories are made to have each: it meets faults in all of its calls.
+/// Operations that each history must contain, so that faults strike all of their calls.
 constexpr Op kMustHave[] = {Op::kTakeSnapshot, Op::kCheckpoint, Op::kSetTtl, Op::kSetTime,
                             Op::kCompactAll,   Op::kReadAll,    Op::kImport, Op::kSetTime,
                             Op::kCompactAll,   Op::kReadAll};
 
 constexpr uint32_t kTableThatExpires = 4;
-constexpr uint64_t kTwoParts = 154;  // for PlanOf: of the snapshot, and of now
+constexpr uint64_t kTwoParts = 154;  // for PlanOf: of the snapshot, and of the newest state
 
 struct Workload {
   const char* name;
   uint64_t seed;
   uint32_t option_set;
   bool sync;
-  uint64_t step = 1;  // every so many calls
+  uint64_t step = 1;  // interval between struck calls
 };
 constexpr Workload kWorkloads[] = {
     {"small, synced", 11, 0, true},
@@ -60,12 +60,12 @@ History HistoryOf(const Workload& workload) {
   options.large_one_in = 25;
   options.entries_one_in = 3;
   History history = GenerateHistory(workload.seed, options);
-  // Where what is not in the files is missed.
+  // Reads, which notice data missing in the files.
   for (size_t i = 25; i < history.size(); i += 25) {
     history[i] = Operation();
     history[i].op = Op::kReopen;
   }
-  // A longer one would expect back what has gone.
+  // A longer TTL would expect expired data to reappear.
   for (Operation& o : history)
     if (o.op == Op::kSetTtl && o.table == kTableThatExpires) o.op = Op::kRunJobs;
   size_t i = 30;
@@ -74,7 +74,7 @@ History HistoryOf(const Workload& workload) {
     o.op = op;
     o.slot = op == Op::kReadAll ? -1 : 0;
     o.table = op == Op::kSetTtl ? kTableThatExpires : 0;
-    // Values of now and some units before, so that part of them ends and, later, all.
+    // Values of the current and of earlier units, so that first some of them expire, and later all.
     if (op == Op::kSetTtl) o.number = 4;
     if (op == Op::kImport) o.number = kTwoParts;
     if (op == Op::kSetTime) o.number = kFirstTime + (i < 90 ? 5 : 20);
@@ -83,7 +83,7 @@ History HistoryOf(const Workload& workload) {
   return history;
 }
 
-/// Those of the table, or LAVA_TEST_WORKLOADS more of seeds from LAVA_TEST_SEED on.
+/// The workloads in the table, or LAVA_TEST_WORKLOADS more with seeds from LAVA_TEST_SEED on.
 std::vector<Workload> Workloads() {
   const uint64_t first = Variable("LAVA_TEST_SEED", 0);
   const uint64_t count = Variable("LAVA_TEST_WORKLOADS", 0);
@@ -105,7 +105,7 @@ class FaultyRun {
     store_.MayFail();
   }
 
-  /// Whether the plan struck.
+  /// Returns whether the fault struck.
   bool Run(const FaultFileSystem::Plan& plan) {
     faults_.Arm(plan);
     if (const Status opened = store_.Open(); !opened.ok()) OpenAgain(opened);
@@ -124,9 +124,9 @@ class FaultyRun {
     return struck;
   }
   uint64_t errors() const { return errors_; }
-  /// Whether it ended with a manifest that takes no more edits.
+  /// Whether it ended with a manifest that accepts no more edits.
   bool read_only() const { return read_only_ > 0; }
-  /// Whether it ended with a manifest whose damaged end passed for a torn one.
+  /// Whether it ended with a manifest whose damaged end looked torn.
   bool torn() const { return torn_; }
 
  private:
@@ -144,11 +144,11 @@ class FaultyRun {
     EXPECT_GT(faults_.fired(), 0u) << words;
     EXPECT_NE(words.find("/db"), std::string::npos) << "names no file: " << words;
   }
-  // The fault is gone: a new opening removes what failed removals left, and nothing is missing.
+  // The fault is gone: a new open removes files left by failed removals, and no data is missing.
   void GoOn(Player* lava, Player* oracle) {
     Status reopened = store_.Reopen();
     if (!reopened.ok()) {
-      // A flush that failed in the background, and nobody had asked for.
+      // A background flush failed, and no call had reported it.
       Told(reopened.ToString());
       reopened = store_.Reopen();
     }
@@ -157,15 +157,15 @@ class FaultyRun {
       EXPECT_EQ(lava->AtEnd(), oracle->AtEnd());
       return;
     }
-    // A failed sync of the manifest is final: no flush can be acknowledged any more. All can still
-    // be read, and what was acknowledged is there when the instance is opened again.
+    // A failed sync of the manifest is final: no flush can be acknowledged any more. All data can
+    // still be read, and acknowledged data exists after a reopen.
     EXPECT_NE(reopened.message().find("read-only until reopened"), Slice::npos)
         << reopened.ToString();
     const Result<uint64_t> digest = lava->Digest();
     if (digest.ok()) {
       EXPECT_EQ(*digest, *oracle->Digest());
     } else {
-      // A table that had no use in this run cannot be registered.
+      // A table that was not used in this run cannot be registered.
       EXPECT_NE(digest.status().message().find("read-only until reopened"), Slice::npos);
     }
     ASSERT_TRUE(store_.Open().ok());
@@ -196,8 +196,8 @@ class FaultyRun {
     EXPECT_TRUE(opened.ok()) << opened.ToString();
   }
 
-  // Of a log whose records are synced one by one, the last one unsound is what a power cut amid its
-  // sync leaves too: its edit counts as never made (docs/manifest-format.md).
+  // If a log's records are synced individually, an invalid last record looks like a power cut
+  // during its sync: its edit counts as never made (docs/manifest-format.md).
   bool TornTail(const Operation& o, Fault fault, Player* lava, Player* oracle) {
     if (o.op != Op::kReopen || fault != Fault::kBitFlip || !synced_) return false;
     if (faults_.struck_path().find("/MANIFEST-") == std::string::npos) return false;
@@ -214,7 +214,7 @@ class FaultyRun {
     if (!changes) {
       const std::string expected = oracle->Apply(o);
       if (found != expected) Told(found);
-      applied_.push_back(o);  // for its time
+      applied_.push_back(o);  // for its effect on time
     } else if (found == "done") {
       Applied(o, oracle);
       if (flushes) durable_ = applied_.size();
@@ -237,8 +237,8 @@ class FaultyRun {
   FaultFileSystem faults_;
   LavaStore store_;
   ModelStore model_;
-  History applied_;     // what the store acknowledged, and what changes nothing
-  size_t durable_ = 0;  // of them are known to be on the device
+  History applied_;     // acknowledged operations, and those that change nothing
+  size_t durable_ = 0;  // number of them known to be durable
   uint64_t errors_ = 0, read_only_ = 0;
   const bool synced_;
   bool torn_ = false;
@@ -271,7 +271,7 @@ TEST_P(DBFault, AnyCallThatFailsIsToldAndLosesNothing) {
       ASSERT_EQ(Host::Get().statistics().charged_bytes, 0u);
     }
     if (step < kSampledStep || !workload.sync) continue;
-    // A sample of all calls may have none that leaves the instance read-only.
+    // A sample of all calls may not contain one that leaves the instance read-only.
     for (uint64_t call = 1;; call += 3) {
       SCOPED_TRACE(std::string(workload.name) + ", sync " + std::to_string(call) + " of manifests");
       FaultyRun run(workload, history);

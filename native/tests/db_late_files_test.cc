@@ -3,21 +3,21 @@
 #include "base/coding.h"
 #include "db_value_test_util.h"
 
-// On-demand restore: an instance opens from metadata, and its files come while it works.
+// On-demand restore: an instance opens from metadata, and its files arrive while it works.
 namespace lava::testing {
 namespace {
 
-/// An instance of imported files, of which some wait in another directory.
+/// An instance of imported files, some of which wait in another directory.
 class LateDB : public ValueDB {
  public:
-  /// Takes a checkpoint of what is open into the directory where files wait.
+  /// Takes a checkpoint of the open instance into the directory of waiting files.
   void Checkpoint() {
     metadata_ = TakeTo("/late");
     MetadataInfo info = *ReadMetadata(metadata_);
     names_.clear();
     for (const Snapshot::File& file : info.files) names_.push_back(file.name);
   }
-  /// Opens an instance of it, in which all files for which missing(name) are missing.
+  /// Opens an instance of the checkpoint, without the files for which missing(name) is true.
   template <typename IsMissing>
   Status Restore(IsMissing missing, uint32_t first = 0, uint32_t last = 15,
                  const std::string& path = "/new") {
@@ -43,7 +43,7 @@ class LateDB : public ValueDB {
   void BringAll() {
     for (const Snapshot::File& file : get()->MissingFiles()) ASSERT_OK(Bring(file.name));
   }
-  /// Brings what the call asks for until it asks no more; how many files that were.
+  /// Provides the files that the call requests until it requests no more; counts them.
   template <typename Call>
   Status WithFiles(Call call, std::set<std::string>* brought) {
     while (true) {
@@ -64,7 +64,7 @@ class LateDB : public ValueDB {
 
 std::string KeyOf(int partition, int i) { return K(partition, "k" + std::to_string(100 + i)); }
 
-// Small and large values of every partition, in files of their own for each four of them.
+// Small and large values of every partition, with separate files for each group of four partitions.
 void Fill(LateDB* db, Table* t) {
   for (int p = 0; p < 16; ++p) {
     for (int i = 0; i < 10; ++i) {
@@ -74,7 +74,7 @@ void Fill(LateDB* db, Table* t) {
   }
 }
 
-// The only one.
+// The only key file.
 std::string KeyFileOf(LateDB* db) {
   for (const std::string& path : db->files.Paths())
     if (path.ends_with(".ksst")) return path.substr(path.rfind('/') + 1);
@@ -116,9 +116,9 @@ TEST(DBLateFiles, NothingIsOpenedAndReadsAskForWhatTheyNeed) {
   ASSERT_OK(db.WithFiles([&] { return db->Get(t, {large}, &value); }, &brought));
   EXPECT_EQ(value.data(), Large("1"));
   EXPECT_EQ(brought.size(), 2u);
-  EXPECT_OK(db->Get(t, {KeyOf(2, 1)}, &value));  // of the same files
+  EXPECT_OK(db->Get(t, {KeyOf(2, 1)}, &value));  // in the same files
   EXPECT_TRUE(db->Get(t, {KeyOf(9, 0)}, &value).IsNeedsFile());
-  // What is in memory hides what is in files.
+  // Records in memory hide those in files.
   ASSERT_OK(db->Put(t, {KeyOf(9, 0)}, "new"));
   EXPECT_OK(db->Get(t, {KeyOf(9, 0)}, &value));
   EXPECT_EQ(db->MissingFiles().size(), 6u);
@@ -163,7 +163,7 @@ TEST(DBLateFiles, EveryKindOfReadAsks) {
       [&](Table* table) { return db->Scan(table, of_prefix, &page, snapshot.get()); },
   };
   for (size_t i = 0; i < reads.size(); ++i) {
-    // The value file of those that show values is asked for, too.
+    // Operations that return values also request the value file.
     const size_t needed = i == 2 || i == 3 || i == 6 ? 1 : 2;
     const std::string path = "/new" + std::to_string(i);
     ASSERT_OK(db.Restore([](const std::string&) { return true; }, 0, 15, path));
@@ -196,7 +196,7 @@ TEST(DBLateFiles, WritesAskForNothing) {
   EXPECT_EQ(CountScanned(&db, t), 160u - 1 - 10);
 }
 
-// A scan that passed a missing file over would show what a deletion in it hides.
+// A scan that skipped a missing file would show records that a deletion in it hides.
 TEST(DBLateFiles, WhatAMissingFileHidesIsNeverShown) {
   LateDB db;
   ASSERT_OK(db.Open());
@@ -213,7 +213,7 @@ TEST(DBLateFiles, WhatAMissingFileHidesIsNeverShown) {
   PinnedValue value;
   EXPECT_TRUE(db->Scan(t, {}, &page).IsNeedsFile());
   EXPECT_TRUE(db->Get(t, {KeyOf(5, 0)}, &value).IsNeedsFile());
-  EXPECT_OK(db->Get(t, {KeyOf(1, 0)}, &value));  // beside the deletion's bounds
+  EXPECT_OK(db->Get(t, {KeyOf(1, 0)}, &value));  // outside the deletion's bounds
   ASSERT_NO_FATAL_FAILURE(db.BringAll());
   EXPECT_EQ(CountScanned(&db, t), 9u);
 }
@@ -236,7 +236,7 @@ TEST(DBLateFiles, CompactionsLeaveMissingFilesAlone) {
   EXPECT_EQ(db->statistics().compactions + db->statistics().trivial_moves, 0u);
   std::vector<Snapshot::File> missing = db->MissingFiles();
   for (size_t i = 0; i < missing.size(); ++i) {
-    // Value files may stay away: no value is moved.
+    // Value files may be missing: no value is moved.
     if (!missing[i].name.ends_with(".ksst")) continue;
     EXPECT_EQ(db->statistics().compactions, 0u);
     ASSERT_OK(db.Bring(missing[i].name));
@@ -264,7 +264,7 @@ TEST(DBLateFiles, CollectionsWaitForAllKeyFilesAndPassMissingValueFilesBy) {
   for (int round = 0; round < 2; ++round)
     for (int p = 0; p < 16; ++p) ASSERT_OK(db->Delete(t, {KeyOf(p, round)}));
   ASSERT_OK(db.CompactAll());
-  // A key file of its own for a key that no value file has.
+  // A separate key file for a key without a value file.
   ASSERT_OK(db->Put(t, {KeyOf(15, 99)}, "small"));
   ASSERT_OK(db.Flush());
   db.Checkpoint();
@@ -319,7 +319,7 @@ TEST(DBLateFiles, OnlyTheRightFileArrives) {
   EXPECT_EQ(CountScanned(&db, t), 160u);
 }
 
-// Another file of the same size under the name.
+// Another file of the same size with this name.
 TEST(DBLateFiles, AFileThatTheMetadataDoesNotDescribeIsRefused) {
   LateDB db;
   db.options().compression = db.options().bottom_compression = Compression::kNone;
@@ -435,7 +435,7 @@ TEST(DBLateFiles, ACheckpointSaysWhichOfItsFilesAreMissing) {
   EXPECT_EQ(missing.size(), 7u);
   const MetadataInfo described = *ReadMetadata(metadata);
   for (const Snapshot::File& file : described.files) EXPECT_FALSE(file.missing);
-  // It can be restored, again without the files that never came.
+  // It can be restored, again without the files that never arrived.
   ASSERT_OK(db.files.CreateDirectory("/again"));
   for (const Snapshot::File& file : named) {
     if (!file.missing) {
@@ -480,7 +480,7 @@ TEST(DBLateFiles, OnlyFilesOfTheSourceMayBeMissing) {
   ImportSource source{db.metadata(), 0, 15, {"nothing-1.ksst"}};
   const Status status = db.Open({&source, 1}, "/new");
   EXPECT_TRUE(status.IsInvalidArgument()) << status.ToString();
-  // And what is not said to be missing must be there.
+  // Files that are not listed as missing must exist.
   source.missing = {db.names()[0]};
   EXPECT_TRUE(db.Open({&source, 1}, "/new").IsCorruption());
 }
@@ -496,7 +496,7 @@ TEST(DBLateFiles, APartAsksForNothingOutsideItsBounds) {
   EXPECT_EQ(CountScanned(&db, db.Values()), 60u);
 }
 
-// Scaling in: two parts that know the same files, each for keys of its own.
+// Rescaling to fewer subtasks: two parts name the same files, each for its own keys.
 TEST(DBLateFiles, AFileOfTwoPartsComesOnce) {
   LateDB db;
   ASSERT_OK(db.Open());
@@ -521,7 +521,7 @@ TEST(DBLateFiles, AFileOfTwoPartsComesOnce) {
   EXPECT_EQ(CountScanned(&db, t), 16u);
 }
 
-// What could be given back waits for files, so that nobody may say there is nothing to give back.
+// Garbage may be in files that have not arrived, so the instance must not claim that there is none.
 TEST(DBLateFiles, AFullInstanceWaitsForFilesBeforeItSaysSo) {
   LateDB db;
   db.options().gc_garbage_percent = 25;
@@ -546,8 +546,8 @@ TEST(DBLateFiles, AFullInstanceWaitsForFilesBeforeItSaysSo) {
   EXPECT_EQ(CountScanned(&db, t), 51u);
 }
 
-// A history of metamorphic_test wrote for ever: a file was dropped before anybody had asked what
-// was missing, so nobody brought it.
+// Regression: a history of metamorphic_test wrote for ever, because a file was dropped before any
+// call had requested it, so it was never provided.
 TEST(DBLateFiles, AFullInstanceDoesNotWaitForWhatNothingNamesAnyMore) {
   LateDB db;
   ASSERT_OK(db.Open());

@@ -1,6 +1,6 @@
 #include "db_test_util.h"
 
-// Files of L0 that become one in L0, while it waits above a large L1 (DiffKV 3.4).
+// Combining files of L0 into one within L0, while it waits above a large L1 (DiffKV 3.4).
 namespace lava::testing {
 namespace {
 
@@ -61,7 +61,7 @@ TEST_F(Level0Test, DeletionsStayAsLongAsOlderFilesOfL0HaveWhatTheyDelete) {
   EXPECT_EQ(entries.size(), size_t{499 + 8 + 4});
 }
 
-// Each byte is written once for each time that L0 becomes four times as large.
+// Each byte is written once each time that L0 grows by a factor of four.
 TEST_F(Level0Test, AnOverwrittenKeyHasItsNewestValueWhicheverFilesWereCombined) {
   for (int i = 0; i < 30; ++i) {
     Put("key" + std::to_string(i));

@@ -79,7 +79,7 @@ TEST(DBLifecycle, WhatCallersLeaveOpenIsTold) {
     ++described;
   }
   EXPECT_EQ(described, 8);
-  // This program is in the stacks, which release builds do not keep.
+  // The program's name appears in stacks, which release builds do not keep.
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").filename();
 #ifdef NDEBUG
   EXPECT_EQ(text.find(self), std::string::npos) << text;
@@ -183,14 +183,14 @@ TEST(DBLifecycle, LimitsAreNamed) {
   WriteBatch batch;
   batch.Put(t, {largest + "k"}, "v");
   message(db->Write(batch));
-  // A slice that claims more than the limit is refused before a byte of it is read.
+  // A slice that claims more than the limit is refused before any byte of it is read.
   const std::string one = "x";
   EXPECT_NE(
       message(db->Put(t, {K(1, "k")}, Slice(one.data(), kValueBytesMax + 1))).find("2143289344"),
       std::string::npos);
 }
 
-// Empty names and those above 4,096 bytes were refused.
+// Regression: empty names and those above 4,096 bytes were refused.
 TEST(DBLifecycle, TablesHaveAnyNameThatFlinksFormatsCarry) {
   SimDB db(1);
   ASSERT_OK(db.Open());
@@ -256,7 +256,7 @@ TEST(DBLifecycle, UnnamedFilesAreRemovedAndMissingOnesNamed) {
   EXPECT_NE(missing.message().find(name), std::string_view::npos);
 }
 
-// All jobs ended while a read was still on the files that they made obsolete.
+// All jobs ended while a read still used the files that they made obsolete.
 TEST(DBLifecycle, WhatAReadHeldLastGoesWithTheNextFlush) {
   ChosenFileSystem memory;
   FaultFileSystem files(&memory);
@@ -305,7 +305,7 @@ TEST(DBLifecycle, WritesAnswerBusyAndGoOn) {
   ASSERT_OK(db->Put(t, {K(1, "3")}, "v"));
 }
 
-// The flush that had begun before the write came knows nothing of the room made since.
+// The flush that began before the write did not know of the space freed since.
 TEST(DBLifecycle, AWriteIsNotToldOfAnAttemptThatBeganBeforeIt) {
   ChosenFileSystem memory;
   FaultFileSystem files(&memory);
@@ -341,7 +341,7 @@ TEST(DBLifecycle, L0StallsUntilItIsCompacted) {
   db.options().l0_stall_trigger = 3;
   ASSERT_OK(db.Open());
   Table* t = db.table("t");
-  // Flushes go first and compactions wait, as on a pool that is short of threads.
+  // Flushes run first and compactions wait, like in a pool with too few threads.
   std::vector<std::shared_ptr<Snapshot>> snapshots;
   for (int i = 0; i < 3; ++i) {
     ASSERT_OK(db->Put(t, {K(1, "k")}, std::to_string(i)));
@@ -380,7 +380,7 @@ TEST(DBLifecycle, AnotherInstancesMemtableIsSealedForTheLease) {
   EXPECT_GT(idle->statistics().flushes + busy->statistics().flushes, 0u);
 }
 
-// With flushes behind, files of the size of memtables go to L0, not those of what was begun since.
+// When flushes are behind, L0 receives files of the size of memtables, not of newly begun ones.
 TEST(DBLifecycle, AFullLeaseSealsNothingSmallBesideRunsThatWaitForTheirFlush) {
   SimDB db(1);
   ASSERT_OK(db.Open());
@@ -394,7 +394,7 @@ TEST(DBLifecycle, AFullLeaseSealsNothingSmallBesideRunsThatWaitForTheirFlush) {
   EXPECT_TRUE(fill().IsBusy());
   EXPECT_EQ(db->statistics().sealed_runs, 2u);
   EXPECT_GT(db->statistics().memtable_active_bytes, 0u) << "an eighth may go on";
-  // The writer's calls ask for room, too.
+  // The writer's calls also request memory.
   db.executor().RunUntilIdle();
   EXPECT_EQ(db->statistics().files_at_level[0], 2u);
   EXPECT_TRUE(fill().IsBusy());
@@ -402,7 +402,7 @@ TEST(DBLifecycle, AFullLeaseSealsNothingSmallBesideRunsThatWaitForTheirFlush) {
   EXPECT_EQ(db->statistics().flushes, 4u);
 }
 
-// The largest memtable may be of an instance whose flushes will free more than its seal.
+// The largest memtable may belong to an instance whose flushes will free more memory than a seal.
 TEST(DBLifecycle, TheLeaseAsksInstancesWithoutUnflushedRuns) {
   auto lease = *Host::Get().Acquire(16 << 20, 0.5);
   SimDB idle(1), busy(2);
@@ -423,8 +423,8 @@ TEST(DBLifecycle, TheLeaseAsksInstancesWithoutUnflushedRuns) {
   ASSERT_OK(busy->Put(busy.table("t"), {K(1, "x")}, value));  // that was enough
 }
 
-// Each of them holds less than what is worth a flush alone, together they would hold many times
-// the lease.
+// Each of them holds too little to justify a flush, but together they would hold many times the
+// lease.
 TEST(DBLifecycle, ManySmallInstancesStayWithinTheirLease) {
   constexpr int kInstances = 100;
   auto lease = *Host::Get().Acquire(16 << 20, 0.5);
@@ -443,15 +443,15 @@ TEST(DBLifecycle, ManySmallInstancesStayWithinTheirLease) {
           db.Finish([&] { return db->Put(db.table("t"), {K(1, std::to_string(n))}, value); }));
       most = std::max(most, lease->write_buffer_used_bytes());
     }
-    // One thread for all: an instance's flush comes when the others had theirs.
+    // One thread for all: an instance is flushed after the others.
     for (int i = 0; i < 10; ++i) instances[(n * 10 + i) % kInstances]->executor().RunUntilIdle();
   }
-  // What the policy allows (JudgeWrite), and as much again for arenas, which grow by doubling.
+  // The policy's limit (JudgeWrite), and as much again for arenas, which grow by doubling.
   EXPECT_LT(most, (9u << 20) + kInstances * 2 * (64u << 10));
   EXPECT_GT(most, 8u << 20) << "there was no pressure";
 }
 
-// Real files and the real pool.
+// Real files and real threads.
 TEST(DBLifecycle, WorksOnDisk) {
   const std::string path = ::testing::TempDir() + "/lava_lifecycle_" + std::to_string(getpid());
   std::filesystem::remove_all(path);

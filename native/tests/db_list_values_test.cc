@@ -2,7 +2,7 @@
 #include "db/verify_file.h"
 #include "db_value_test_util.h"
 
-// Lists whose elements are in value files, as a user meets them.
+// Lists whose elements are in value files, from the user's perspective.
 namespace lava::testing {
 namespace {
 
@@ -133,7 +133,7 @@ TEST_F(DBListValues, MergesPutListsTogetherAgain) {
   EXPECT_GT(db_->statistics().merged_value_bytes, 40'000u);
   ExpectModel();
   VerifyFiles();
-  // What is merged into an inline list does not stay apart.
+  // An element merged into an inline list does not stay separated.
   ASSERT_OK(db_->SetTableOptions(list_, SeparatedList(1 << 20)));
   Append("k3", Large("another"));
   ASSERT_OK(db_.CompactAll());
@@ -149,7 +149,7 @@ TEST_F(DBListValues, AListOfManyPartsIsPutTogetherByAndBy) {
   }
   ExpectModel();
   VerifyFiles();
-  // Each time the list had more than 16 parts, of 1000 bytes or what was put together before.
+  // Each time the list had more than 16 parts, of 1000 bytes or combined from earlier parts.
   const DBStatistics now = db_->statistics();
   EXPECT_GT(now.merged_value_bytes, 100'000u);
   EXPECT_LT(now.merged_value_bytes, 500'000u) << "of 100,000";
@@ -176,7 +176,7 @@ TEST_F(DBListValues, ALargePartIsNotPutTogether) {
   ExpectModel();
 }
 
-// The list is folded from what two jobs moved out, and what none did.
+// The list is folded from elements that two jobs moved out, and inline ones.
 TEST_F(DBListValues, OnlyTheLargestPartOfOneKeyIsMovedAtOnce) {
   Append("k", Large("apart"));
   ASSERT_OK(db_.Flush());
@@ -233,7 +233,7 @@ TEST_F(DBListValues, AListThatGrewTooLongIsToldAndItsValuesGo) {
   EXPECT_TRUE(status.IsInvalidArgument()) << status.ToString();
 }
 
-// Each half of the keys goes to an instance of its own, and both come together again.
+// Each half of the keys goes to a separate instance, and both are merged again.
 TEST_F(DBListValues, FilesOfListsAreClippedAndUnited) {
   for (int run = 0; run < 3; ++run) {
     for (uint8_t partition = 0; partition < 16; ++partition) {

@@ -6,12 +6,12 @@
 #include "db/verify_file.h"
 #include "db_value_test_util.h"
 
-// Values and lists that are too large for the memory: they go to value files as they are written.
+// Values and lists that are too large for the memory: they are written directly to value files.
 // Keys of several MiB.
 namespace lava::testing {
 namespace {
 
-constexpr uint64_t kSmall = 1000;  // of a value that may be in memory
+constexpr uint64_t kSmall = 1000;  // size of a value that may be in memory
 
 class DBOversize : public ::testing::Test {
  protected:
@@ -19,7 +19,7 @@ class DBOversize : public ::testing::Test {
     db_.environment().value_in_memory_bytes_max = kSmall;
     EXPECT_OK(db_.Open());
   }
-  // Separated by their size alone.
+  // Separated only because of their size.
   Table* Values() { return db_.Values("v", {.kind = TableKind::kMap}); }
   Table* Lists() { return db_.Values("l", {.kind = TableKind::kList}); }
   Table* Expiring() {
@@ -121,7 +121,7 @@ TEST_F(DBOversize, AListGrowsInPiecesAndIsFoldedInTheirOrder) {
   VerifyFiles();
 }
 
-// As merging two windows does.
+// Like a merge of two windows.
 TEST_F(DBOversize, ABatchMovesAListAsAWhole) {
   const std::string list = ListOf({Large("one", 50'000), Large("two", 50'000)});
   ASSERT_OK(db_->Append(Lists(), {K(1, "from")}, list));
@@ -144,7 +144,7 @@ TEST_F(DBOversize, ABatchMovesAListAsAWhole) {
   EXPECT_EQ(db_.Get(Lists(), K(1, "to")), ListOf({"there"}) + list);
 }
 
-// A part in a value file goes when its last element has expired, and not before.
+// A part in a value file is dropped when its last element has expired, and not before.
 TEST_F(DBOversize, ElementsThatExpireGoWithTheirPart) {
   const int64_t begin = db_.clock().WallMillis();
   const std::string old = ListOf({Stamped(begin, 5'000), Stamped(begin + 400, 5'000)});
@@ -160,7 +160,7 @@ TEST_F(DBOversize, ElementsThatExpireGoWithTheirPart) {
   Expiring();
   const auto at = [&](int64_t ms) {
     db_.clock().Advance(static_cast<uint64_t>(begin + ms - db_.clock().WallMillis()));
-    // Below it nothing is left that a compaction would leave alone.
+    // No older records are left below that a compaction would not touch.
     ASSERT_OK(db_->Put(Expiring(), {K(1, "z")}, ListOf({Stamped(begin + ms, 10)})));
     ASSERT_OK(db_.CompactAll());
     db_.executor().RunUntilIdle();
@@ -174,7 +174,7 @@ TEST_F(DBOversize, ElementsThatExpireGoWithTheirPart) {
   EXPECT_EQ(db_.Get(Expiring(), K(1, "l")), "NotFound");
 }
 
-// Reads of a list need each of its parts until a compaction has taken the expired ones off it.
+// Reads of a list need each of its parts until a compaction has removed the expired ones from it.
 TEST_F(DBOversize, ACollectionLeavesExpiredPartsThatAListNames) {
   const int64_t begin = db_.clock().WallMillis();
   const std::string part = ListOf({Stamped(begin, 5'000)});
@@ -214,7 +214,7 @@ TEST_F(DBOversize, AWriteThatFailsLeavesWhatWasThere) {
   EXPECT_EQ(db_.Get(Lists(), K(1, "l")), ListOf({Large("before", 5'000)}));
 }
 
-// With a write-ahead log, what was acknowledged is there again.
+// With a write-ahead log, acknowledged data is recovered.
 TEST_F(DBOversize, TheWriteAheadLogBringsThemBack) {
   db_.options().wal = WalMode::kWalSync;
   ASSERT_OK(db_.Open({}, "/wal_db"));
@@ -234,7 +234,7 @@ TEST_F(DBOversize, TheWriteAheadLogBringsThemBack) {
   EXPECT_EQ(db_.Get(Lists(), K(1, "l")), list + more + more);
 }
 
-// The bound that is found by itself: values of several times the lease.
+// The automatic bound, with values of several times the lease.
 TEST(DBOversizeLease, ValuesAndListsOfSeveralTimesTheLeaseAreKept) {
   constexpr uint64_t kLeaseBytes = 16 << 20;
   ValueDB db;
@@ -258,7 +258,7 @@ TEST(DBOversizeLease, ValuesAndListsOfSeveralTimesTheLeaseAreKept) {
   EXPECT_GT(page.bytes.size(), 48u << 20);
 }
 
-// Lists that add() let grow: no write is too large, but the list as a whole is.
+// Lists that grow by add(): no write is too large, but the list as a whole is.
 TEST(DBOversizeLease, AListThatGrowsBySmallAppendsIsNotBroughtTogether) {
   ValueDB db;
   db.options().lease = *Host::Get().Acquire(4 << 20, 0.5);
@@ -276,8 +276,8 @@ TEST(DBOversizeLease, AListThatGrowsBySmallAppendsIsNotBroughtTogether) {
   EXPECT_LT(db->statistics().bytes_at_level[1] + db->statistics().bytes_at_level[6], 2u << 20);
 }
 
-// Keys above 1 MiB were refused. Keys of several MiB, the longest among them, live through
-// everything under a lease that few of them fit into.
+// Regression: keys above 1 MiB were refused. Keys of several MiB, including the longest, survive
+// all operations with a lease that holds only a few of them.
 class DBLongKeys : public ::testing::TestWithParam<WalMode> {
  protected:
   static std::string KeyOf(const std::string& prefix, size_t bytes) {
@@ -322,7 +322,7 @@ TEST_P(DBLongKeys, LiveThroughEverything) {
   put("b", 2 * kMiB, Large("apart"));
   put("c", 3 * kMiB, Large("apart, too"));
   put("d", GetParam() == WalMode::kNone ? kKeyBytesMax : 4 * kMiB, "the longest");
-  // Keys that differ in their last byte alone, beneath a prefix of their length.
+  // Keys that differ only in their last byte, after a prefix of their length.
   const std::string prefix = KeyOf("p", 2 * kMiB);
   for (const char* end : {"1", "2", "3"}) {
     ASSERT_OK(Put(Maps(), {prefix + end, static_cast<uint32_t>(prefix.size())}, Large(end)));

@@ -1,5 +1,5 @@
-// Large values that come and go in pieces: they are right, whatever fails in between, and the
-// memory that they take does not grow with them.
+// Large values that are written and read in pieces: they are correct, whatever fails in between,
+// and the required memory does not grow with them.
 
 #include <malloc.h>
 
@@ -37,7 +37,7 @@ void Free(void* memory) noexcept {
 
 }  // namespace
 
-// All of them: a sanitizer's own would not match the others.
+// All operators are replaced, because a sanitizer's own would not match the others.
 void* operator new(size_t n) { return Allocate(n, 1); }
 void* operator new[](size_t n) { return Allocate(n, 1); }
 void* operator new(size_t n, std::align_val_t a) { return Allocate(n, static_cast<size_t>(a)); }
@@ -58,7 +58,7 @@ namespace {
 
 constexpr uint64_t kMiB = 1 << 20;
 
-// A string's bytes, in order, each once a call.
+// Returns a string's bytes in order; each may be read only once per call.
 class StringSource : public ValueSource {
  public:
   explicit StringSource(std::string bytes) : bytes_(std::move(bytes)) {}
@@ -101,12 +101,12 @@ class StringSink : public ValueSink {
   std::string bytes;
 };
 
-// A value of any size without memory for it: front, and then the same bytes again and again.
+// A value of any size without memory for it: a front, and then repeated bytes.
 class Endless {
  public:
   Endless(uint64_t size, std::string front) : size_(size), front_(std::move(front)) {}
   uint64_t size() const { return size_; }
-  // What comes from there on, as far as it is in one piece.
+  // The contiguous bytes from this offset on.
   Slice From(uint64_t at) const {
     static const std::string bytes = Random(9).Bytes(1'000'003);
     const Slice whole = at < front_.size() ? Slice(front_) : Slice(bytes);
@@ -139,7 +139,7 @@ class EndlessSource : public ValueSource {
   const std::function<void()> look_;
 };
 
-// What comes is the value again and again.
+// Compares the received bytes with the repeated value.
 class EndlessSink : public ValueSink {
  public:
   EndlessSink(Endless value, std::function<void()> look)
@@ -172,7 +172,7 @@ class DBPiecesMemory : public RealDBTest,
                        public ::testing::WithParamInterface<std::pair<Storage, WalMode>> {
  protected:
   static constexpr uint64_t kLeaseBytes = 16 * kMiB;
-  // A piece, what is buffered of files, a memtable's first pages: far from any value here.
+  // A piece, buffers of files, a memtable's first pages: far less than any value here.
   static constexpr uint64_t kPeakBytesMax = 6 * kMiB;
   DBPiecesMemory() {
     const auto [storage, wal] = GetParam();
@@ -189,7 +189,7 @@ class DBPiecesMemory : public RealDBTest,
   }
   ~DBPiecesMemory() override { db_.reset(); }
   void Look() { charged_ = std::max(charged_, options_.lease->used_bytes()); }
-  // The call's peak, of the heap and of what the lease was charged.
+  // Checks the call's peak memory, both on the heap and charged to the lease.
   void ExpectBounded(const std::string& what, const std::function<void()>& call) {
     const uint64_t charged_before = options_.lease->used_bytes(), live_before = live_bytes;
     peak_bytes = live_before;
@@ -197,7 +197,7 @@ class DBPiecesMemory : public RealDBTest,
     call();
     EXPECT_LT(peak_bytes - live_before, kPeakBytesMax) << what;
     EXPECT_LT(charged_, charged_before + kPeakBytesMax) << what;
-    // While jobs run, others come and go.
+    // While jobs run, their memory changes as well.
     if (settled_) {
       EXPECT_GE(charged_, charged_before + kPieceBytes) << what;
     }
@@ -234,7 +234,7 @@ TEST_P(DBPiecesMemory, DoesNotGrowWithValuesAndLists) {
                 [&] { UntilDone([&] { return db_->PutFrom(table_, {K(1, "k")}, &value); }); });
   append(K(1, "m"));
   append(K(1, "l"));
-  // A log's record has what is appended as a whole.
+  // A log's record contains the whole appended data.
   if (options_.wal == WalMode::kNone)
     ExpectBounded("append", [&] { append(K(1, "l")); });
   else
@@ -409,7 +409,7 @@ TEST_P(DBPieces, WhatFailsInTheMiddleLeavesNothingBehind) {
     EXPECT_EQ(db_.Get(Values(), K(1, "new")), "NotFound");
     EXPECT_EQ(db_.Get(Lists(), K(1, "new")), "NotFound");
   }
-  // A segment lasts as long as the memtable that it was begun for.
+  // A segment lasts as long as the memtable for which it was begun.
   ASSERT_OK(db_.Finish([&] { return db_->Put(Values(), {K(1, "small")}, "small"); }));
   ASSERT_OK(db_.Flush());
   ASSERT_OK(db_.Open());
@@ -456,7 +456,8 @@ TEST_P(DBPieces, FaultsOfFilesAreTold) {
         db_.faults.Disarm();
         const std::string when = where + ", fault " + std::to_string(static_cast<int>(fault)) +
                                  ", read " + std::to_string(call) + ": " + status.ToString();
-        // What is wrong before the value is read as a whole, and may be right then.
+        // An error before the value is reported when the whole value is read; the value may then be
+        // correct.
         if (status.ok())
           EXPECT_TRUE(sink.bytes == other) << when;
         else
@@ -484,7 +485,8 @@ TEST_P(DBPieces, ADamagedByteIsFoundInAnyPiece) {
       const std::string content = *db_.files.Content(path);
       const size_t begin = content.find(value.substr(0, 100));
       if (begin == std::string::npos) continue;
-      // The record is its file's first: lengths and key before the value, a trailer behind it.
+      // The record is the first one in its file: lengths and key before the value, a trailer after
+      // it.
       ASSERT_LT(begin, 30u);
       std::vector<size_t> places;
       for (size_t at = 0; at < begin; ++at) places.push_back(at);
@@ -504,7 +506,7 @@ TEST_P(DBPieces, ADamagedByteIsFoundInAnyPiece) {
     }
     ADD_FAILURE() << "no file has the value";
   };
-  // Each has a file of its own. What was damaged is not written on.
+  // Each has its own file. Damaged data is not copied.
   const std::string first = Bytes(5 * kMiB + 5, 1), second = Bytes(5 * kMiB + 5, 2);
   ASSERT_OK(Put(Values(), K(1, "k"), first));
   damage_all(first, "in memory");
@@ -526,7 +528,7 @@ TEST_P(DBPieces, WhatIsNoListIsRefused) {
   ExpectValue(Lists(), K(1, "l"), list, "afterwards");
 }
 
-// What is compressed is read as a whole; what the lease has no room for is not compressed.
+// Compressed values are read as a whole; values too large for the lease are not compressed.
 TEST_P(DBPieces, AreCompressedOnlyWhereTheyFit) {
   db_.options().value_compression = Compression::kLz4;
   db_.options().lease = *Host::Get().Acquire(64 * kMiB, 0.5);
@@ -555,7 +557,7 @@ TEST_P(DBPieces, AreCompressedOnlyWhereTheyFit) {
   EXPECT_LE(sink.piece_bytes_max, kPieceBytes);
 }
 
-// Timestamps are the same as of values that are there as a whole.
+// Timestamps work as for values that are in memory as a whole.
 TEST_P(DBPieces, ExpireAsWholeValuesDo) {
   const int64_t begin = db_.clock().WallMillis();
   const auto stamped = [](int64_t written_ms, uint64_t bytes) {
@@ -569,7 +571,7 @@ TEST_P(DBPieces, ExpireAsWholeValuesDo) {
       .kind = TableKind::kList, .ttl_layout = TtlLayout::kList, .ttl_ms = 1000};
   Table* const values = db_.Values("ttl", value_options);
   Table* const lists = db_.Values("ttl list", list_options);
-  // The newest element stands across a border of pieces.
+  // The newest element crosses a boundary of pieces.
   const std::string list = ListOf({stamped(begin, kPieceBytes - 20), stamped(begin + 500, kMiB),
                                    stamped(begin + 100, 2 * kMiB)});
   ASSERT_OK(Put(values, K(1, "v"), stamped(begin, 3 * kMiB)));
@@ -593,7 +595,7 @@ TEST_P(DBPieces, ExpireAsWholeValuesDo) {
 
 INSTANTIATE_TEST_SUITE_P(Modes, DBPieces, ::testing::Values(WalMode::kNone, WalMode::kWalSync));
 
-// With a write-ahead log, what was acknowledged is there again.
+// With a write-ahead log, acknowledged data is recovered.
 TEST(DBPiecesWal, BringsThemBack) {
   ValueDB db;
   db.options().lease = *Host::Get().Acquire(16 * kMiB, 0.5);

@@ -6,11 +6,11 @@
 #include "db_value_test_util.h"
 #include "testing/random.h"
 
-// A limit of space for the files of all instances of the process.
+// A space limit for the files of all instances of the process.
 namespace lava::testing {
 namespace {
 
-/// Values of 1000 bytes; nothing is compacted or collected but for the limit's sake.
+/// Values of 1000 bytes; compactions and collections happen only because of the limit.
 class Instance : public ValueDB {
  public:
   explicit Instance(uint64_t seed) : ValueDB(seed) {
@@ -30,7 +30,7 @@ class Instance : public ValueDB {
   Table* t = nullptr;
 };
 
-/// Instances of one process; jobs of all run in turns.
+/// Instances of one process, whose jobs run in turns.
 class Process {
  public:
   explicit Process(size_t count) {
@@ -51,7 +51,7 @@ class Process {
   size_t size() const { return all_.size(); }
   void Close(size_t i) { all_[i]->CloseDB(); }
 
-  /// Some jobs of each; false when there was none.
+  /// Runs some jobs of each instance; false when there was none.
   bool Run(uint64_t jobs_max) {
     bool any = false;
     for (const auto& db : all_) any = db->executor().RunUntilIdle(jobs_max) > 0 || any;
@@ -84,7 +84,7 @@ class Process {
     for (int key = 0; key < keys; ++key) LAVA_RETURN_IF_ERROR(Put(i, key, round));
     return Status::OK();
   }
-  /// Values of which one in ten is left, so that no file dies by itself.
+  /// Leaves one in ten values live, so that no file is dropped without a collection.
   Status Litter(size_t i, int rounds) {
     for (int round = 0; round < rounds; ++round) {
       for (int k = 0; k < kLittered; ++k)
@@ -98,7 +98,7 @@ class Process {
     return Status::OK();
   }
   static constexpr int kLittered = 200;
-  /// All that was written is in files, and each is known for what it is.
+  /// Everything is in files, and the garbage in each file is known.
   void Settle() {
     for (const auto& db : all_) {
       if (db->get() == nullptr) continue;
@@ -148,7 +148,7 @@ TEST(DBQuota, TheLimitIsHeldWhileValuesAreOverwrittenInSeveralInstances) {
   EXPECT_EQ(Host::Get().statistics().space_limit_bytes, kLimit);
   for (int round = 0; round < 10; ++round)
     for (size_t i = 0; i < 3; ++i) ASSERT_OK(process.Round(i, kKeys, round));
-  // Beyond: what was in memory when the limit was met, and what is being written.
+  // Above the limit: data in memory when the limit was reached, and files being written.
   const uint64_t slack = 3 * (5 * (32u << 10) + 2 * (16u << 10));
   EXPECT_LT(process.most_used(), kLimit + slack);
   for (size_t i = 0; i < 3; ++i) {
@@ -159,7 +159,7 @@ TEST(DBQuota, TheLimitIsHeldWhileValuesAreOverwrittenInSeveralInstances) {
 
 TEST(DBQuota, AnIdleInstanceWithTheGarbageCollectsAndTheOthersDoNot) {
   Process process(3);
-  // 0: garbage, and nobody writes to it any more. 1 and 2: next to none.
+  // 0: garbage, and no more writes. 1 and 2: almost no garbage.
   ASSERT_OK(process.Litter(0, 5));
   ASSERT_OK(process.Round(1, kKeys, 0));
   process.Settle();
@@ -183,7 +183,7 @@ TEST(DBQuota, WhoHasMostGarbageCollectsFirst) {
   for (size_t i = 0; i < 3; ++i) ASSERT_OK(process.Litter(i, rounds[i]));
   process.Settle();
   for (size_t i = 0; i < 3; ++i) ASSERT_EQ(process[i].collections(), 0u);
-  // Just nearer than where collecting begins.
+  // Just closer to the limit than where collecting begins.
   Host::Get().SetSpaceLimit(Host::Get().statistics().space_used_bytes * 100 / 85);
   for (int i = 0; i < 1000 && process.Run(1); ++i) {
     if (process[1].collections() > 0) break;
@@ -202,7 +202,7 @@ TEST(DBQuota, WritesOfAllAreSlowedByOthersFiles) {
   const uint64_t used = Host::Get().statistics().space_used_bytes;
   Host::Get().SetSpaceLimit(used * 50, used / 2);
   process.RunAll();
-  // At its very next write; 16 MiB a second at first, so 1000 bytes take 60 us.
+  // The next write is slowed: initially 16 MiB per second, so 1000 bytes take 60 us.
   ASSERT_OK(process[1].Put(2, 0));
   EXPECT_TRUE(process[1].Put(3, 0).IsBusy());
   EXPECT_OK(process[1]->Delete(process[1].t, {K(1, Instance::Name(2))}));  // deletes never wait
@@ -226,10 +226,10 @@ TEST(DBQuota, LiveDataBeyondTheLimitIsAnErrorWithAllFigures) {
                            "most takes /db0 with", "this instance takes"})
     EXPECT_NE(status.ToString().find(part), std::string::npos) << part << status.ToString();
   EXPECT_LT(keys, 300) << "data in memory comes on top";
-  // Of all instances; and a write that was refused is not in.
+  // Writes of all instances fail; and a refused write has no effect.
   EXPECT_TRUE(process.Put(2, 0, 0).IsNoSpace());
   process[1].ExpectAll(keys, 0);
-  // Deletes are let through in any instance, and writes of all then are.
+  // Deletes are accepted in any instance, and afterwards writes of all instances are.
   for (int i = 0; i < 2 * kKeys; ++i)
     ASSERT_OK(process[0]->Delete(process[0].t, {K(1, Instance::Name(i))}));
   process.Settle();
@@ -254,7 +254,7 @@ TEST(DBQuota, WhatSnapshotsKeepIsWaitedForThenTheOldestOfAllIsGivenUp) {
   Process process(3);
   ASSERT_OK(process.Round(0, kKeys, 0));
   ASSERT_OK(process.Round(1, kKeys, 0));
-  // The second instance's is the older one.
+  // The second instance has the older snapshot.
   std::shared_ptr<Snapshot> snapshots[2];
   for (const size_t i : {1, 0}) {
     snapshots[i] = *process[i]->TakeSnapshot();
@@ -295,13 +295,13 @@ TEST(DBQuota, AFailureElsewhereIsToldToTheWriteThatWaitsForIt) {
   Status status = process.Put(1, 0, 0);
   ASSERT_TRUE(status.IsNoSpace()) << status.ToString();
   EXPECT_NE(status.ToString().find("in /db0: "), std::string::npos) << status.ToString();
-  // What can be read again is collected again.
+  // A file that can be read again is collected again.
   process[0].faults.Disarm();
   ASSERT_OK(process.Round(1, 100, 0));
   process[1].ExpectAll(100, 0);
 }
 
-// Threads of their own, which take locks of different instances at once.
+// Separate threads, which take locks of different instances concurrently.
 TEST(DBQuota, InstancesWithThreadsHoldItTogether) {
   constexpr size_t kInstances = 4;
   constexpr int kRounds = 6;

@@ -16,7 +16,7 @@
 
 namespace lava::testing {
 
-/// An instance on a real disk with the host's threads, and what it should hold.
+/// An instance on a real disk with the host's threads, and its expected content.
 class RealDBTest : public fs::PosixTest {
  protected:
   RealDBTest() : path_(directory_) {
@@ -36,7 +36,7 @@ class RealDBTest : public fs::PosixTest {
     ASSERT_OK(table.status());
     table_ = *table;
   }
-  // Inline values and such that lie apart, of all sizes around blocks.
+  // Inline and separated values, with sizes around that of blocks.
   void Overwrite(int count) {
     for (int i = 0; i < count; ++i) {
       const std::string key =

@@ -7,7 +7,7 @@
 #include "testing/random.h"
 #include "tests/db_value_test_util.h"
 
-// One walk over several tables shows what a scan for each table and partition shows.
+// A scan of several tables shows the same entries as separate scans of each table and partition.
 
 namespace lava::testing {
 namespace {
@@ -114,7 +114,8 @@ TEST_F(ScanTablesTest, ShowsWhatAScanForEachTableAndPartitionShows) {
   const std::vector<std::string> names = {"one", "two", "three", "list four", "list five"};
   const std::vector<Table*> all = Tables(names);
   const std::vector<Table*> some = Tables({"two", "list five"});
-  const std::vector<Table*> others = Tables({"one", "three"});  // tables follow the last of them
+  // other tables follow the last requested one
+  const std::vector<Table*> others = Tables({"one", "three"});
   for (uint64_t seed = 1; seed <= 8; ++seed) {
     Random random(seed);
     for (int round = 0; round < 6; ++round) {
@@ -138,7 +139,7 @@ TEST_F(ScanTablesTest, ShowsWhatAScanForEachTableAndPartitionShows) {
   }
 }
 
-// Of tables that are not asked for, only the first record in each partition is looked at.
+// For tables that are not requested, only the first record in each partition is read.
 TEST_F(ScanTablesTest, AsksForNothingOrWrongly) {
   std::vector<Table*> tables = Tables({"one", "two"});
   ASSERT_OK(db_->Put(tables[0], {K(3, "key")}, "value"));

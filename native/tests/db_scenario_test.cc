@@ -14,7 +14,7 @@ std::string Stamped(int64_t expires_ms, std::string_view value) {
   return bytes + std::string(value);
 }
 
-// Every file sinks level by level until it is in the last one.
+// Every file moves down level by level until it is in the last one.
 void SinkOneByOne(DBOptions* options) {
   options->l0_compaction_trigger = 1;
   options->level1_bytes = 1;
@@ -73,7 +73,7 @@ TEST(Scenario, UnregisteredTablesAreNeverFiltered) {
   EXPECT_EQ(db.Get(*t, K(1, "k")), "NotFound");
 }
 
-// Scale out to two, and in again: the same file comes back twice, and the parts meet.
+// Rescaling to two and back to one: the same file is imported twice, and the parts are merged.
 TEST(Scenario, OneFileComesBackTwiceWithDisjointBounds) {
   SimDB db(2);
   ASSERT_OK(db.Open());
@@ -122,7 +122,7 @@ TEST(Scenario, OneFileComesBackTwiceWithDisjointBounds) {
   }
 }
 
-// A wide scale-in: many files in L0, none of them over the keys of the others.
+// Rescaling from many to one: many files in L0 without overlapping keys.
 TEST(Scenario, FilesOfDifferentPredecessorsDoNotStallWrites) {
   constexpr int kPredecessors = 5;
   SimDB db(2);
@@ -150,12 +150,12 @@ TEST(Scenario, FilesOfDifferentPredecessorsDoNotStallWrites) {
   ASSERT_OK(db.Open(sources, "/united"));
   ASSERT_EQ(db->statistics().files_at_level[0], 2u * kPredecessors);
   ASSERT_OK(db->Put(db.table("t"), {K(1, "k")}, "3"));
-  // No job has run: only what is written now adds up.
+  // No job has run: only the current writes count.
   for (int i = 0; i < 2; ++i) {
     ASSERT_OK(db->Put(db.table("t"), {K(1, "k")}, "4"));
     auto snapshot = *db->TakeSnapshot();
     for (int job = 0; job < 100 && !snapshot->WaitFlushed(0).ok(); ++job) db.executor().RunOne();
-    if (db->statistics().compactions > 0) return;  // the order of jobs let it go first
+    if (db->statistics().compactions > 0) return;  // the order of jobs let the compaction run first
   }
   EXPECT_TRUE(db->Put(db.table("t"), {K(1, "k")}, "5").IsBusy()) << "four over one key";
 }
@@ -188,7 +188,7 @@ TEST(Scenario, ListRulesWithinOneRun) {
   }
 }
 
-// Nobody could read such a list, but flushes and compactions must not stop over it.
+// Such a list cannot be read, but flushes and compactions must not fail because of it.
 TEST(Scenario, AListPastTheLimitHoldsUpNothing) {
   constexpr uint64_t kLimit = 5000;
   const std::string segment = ListOf({std::string(2000, 'e')});
@@ -234,7 +234,7 @@ TEST(Scenario, CompactAllAnswersWhoAsked) {
   ASSERT_OK(db->Put(t, {K(1, "a")}, "1"));
   uint64_t given_up = 0;
   ASSERT_TRUE(db->CompactAll(0, &given_up).IsBusy());
-  db.executor().RunUntilIdle();  // done, and nobody asks
+  db.executor().RunUntilIdle();  // done, but not waited for
   ASSERT_OK(db->Put(t, {K(1, "b")}, "2"));
   ASSERT_OK(db.Flush());
   ASSERT_EQ(db->statistics().files_at_level[0], 1u);
@@ -243,7 +243,7 @@ TEST(Scenario, CompactAllAnswersWhoAsked) {
   EXPECT_OK(db->CompactAll(0, &given_up));
   uint64_t unknown = 77;
   EXPECT_TRUE(db->CompactAll(0, &unknown).IsInvalidArgument());
-  // Two at a time: the second needs what was written after the first began.
+  // Two concurrently: the second needs data written after the first began.
   uint64_t first = 0, second = 0;
   ASSERT_OK(db->Put(t, {K(1, "c")}, "3"));
   ASSERT_TRUE(db->CompactAll(0, &first).IsBusy());
@@ -277,7 +277,7 @@ TEST(Scenario, CompactAllEndsBesideAWriter) {
   for (; calls < 50; ++calls) {
     status = db->CompactAll(0, &ticket);
     if (!status.IsBusy()) break;
-    // Each time a new file stands in L0 before the compaction ends.
+    // Each time a new file is in L0 before the compaction ends.
     ASSERT_OK(db->Put(t, {K(1, "k" + std::to_string(calls))}, "v"));
     const auto snapshot = *db->TakeSnapshot();
     ASSERT_TRUE(snapshot->WaitFlushed(0).IsBusy());
@@ -345,7 +345,7 @@ TEST(Scenario, RunsAreInstalledInSealOrder) {
     EXPECT_EQ(db.Get(t, K(1, "k"), 0, first.get()), "1");
     EXPECT_EQ(db.Get(t, K(1, "k"), 0, second.get()), "2");
   }
-  // 1: the older flush came first; 2: the newer one did, and waited for the older.
+  // 1: the older flush ran first; 2: the newer one ran first, and waited for the older.
   EXPECT_EQ(sealed_after_one_flush, (std::set<uint64_t>{1, 2}));
 }
 
@@ -360,7 +360,7 @@ TEST(Scenario, RangeTombstonesHideOlderRunsOnly) {
   db.executor().RunUntilIdle();
   ASSERT_OK(db->Put(t, {K(1, "a")}, "2"));
   ASSERT_OK(db->DeleteRange(t, K(1, "a"), K(1, "c")));
-  ASSERT_OK(db->Put(t, {K(1, "b")}, "3"));  // between two puts of one run there is a range delete
+  ASSERT_OK(db->Put(t, {K(1, "b")}, "3"));  // a range delete between two puts in one run
   ASSERT_OK(db->Put(t, {K(1, "c")}, "4"));
   ASSERT_OK(db.Flush());
   for (bool more = true; more; more = db.executor().RunOne()) {
@@ -396,7 +396,7 @@ TEST(Scenario, ClearingWhatIsNotThereWritesNothing) {
   EXPECT_EQ(db->statistics().estimated_records, 12u);
 }
 
-// The deletion stands at the prefix, before where the scan begins.
+// The deletion is recorded at the prefix, before the begin of the scan.
 TEST(Scenario, AScanFromWithinADeletedPrefixSeesTheDeletion) {
   SimDB db(5);
   ASSERT_OK(db.Open());
@@ -420,7 +420,7 @@ TEST(Scenario, AScanFromWithinADeletedPrefixSeesTheDeletion) {
   }
 }
 
-// The active memtable holds nothing but the deletion, and the page begins behind the prefix itself.
+// The active memtable contains only the deletion, and the page begins after the prefix itself.
 TEST(Scenario, AScanBehindAPrefixSeesItsDeletion) {
   SimDB db(5);
   ASSERT_OK(db.Open());
@@ -454,7 +454,7 @@ TEST(Scenario, ABatchNeverStraddlesASeal) {
     const uint64_t before = db->statistics().sealed_runs;
     ASSERT_OK(db->Write(batch));
     if (db->statistics().sealed_runs == before) continue;
-    // The seal came before the batch: what is on disk after a crash now has nothing of it.
+    // The seal came before the batch: the disk after a crash now contains nothing of it.
     db.executor().RunUntilIdle();
     const std::unique_ptr<CrashableFileSystem> crashed = db.memory().CrashClone(CrashMode::kAll);
     SimDB again(1, crashed.get());
@@ -472,7 +472,7 @@ TEST(Scenario, ABatchIsRefusedAsAWhole) {
   Table* t = db.table("t");
   WriteBatch batch;
   batch.Put(t, {K(1, "k")}, "v");
-  batch.Put(t, {K(99, "k")}, "v");  // no partition of this instance
+  batch.Put(t, {K(99, "k")}, "v");  // outside the instance's partitions
   EXPECT_TRUE(db->Write(batch).IsInvalidArgument());
   EXPECT_EQ(db.Get(t, K(1, "k")), "NotFound");
 }
@@ -488,7 +488,7 @@ TEST(Scenario, CollidingTableIdsAreRefusedNamingBoth) {
   EXPECT_TRUE(status.IsInvalidArgument());
   EXPECT_NE(status.message().find("'one' and 'two'"), std::string_view::npos);
   ASSERT_OK(db->CreateTable("three", {}).status());
-  // The same over predecessors: the ids tell, not the order of registration.
+  // The same with predecessors: tables are identified by ids, not by the order of registration.
   std::vector<ImportSource> sources(2);
   for (int i = 0; i < 2; ++i) {
     ASSERT_OK(db.Open({}, "/p" + std::to_string(i)));
@@ -548,7 +548,8 @@ TEST(Scenario, WritesGoOnWhenSpaceReturns) {
   EXPECT_TRUE(status.IsNoSpace()) << status.ToString();
   EXPECT_EQ(db.Get(t, K(1, "0")), std::string(500, 'v'));
   faults.Disarm();
-  // At once, however often it failed and however long the backoff is: a microsecond is all.
+  // Immediately, regardless of the number of failures and of the backoff: a microsecond is
+  // sufficient.
   db.clock().AdvanceMicros(1);
   for (int i = 0; i < 500; ++i)
     ASSERT_OK(db.Finish([&] { return db->Put(t, {K(1, "n" + std::to_string(i))}, "w"); }));
@@ -598,7 +599,7 @@ TEST(Scenario, SnapshotsShareSealedRuns) {
   EXPECT_EQ(d->flushed().file_bytes, 0u);
   d.reset();
   EXPECT_EQ(db->statistics().flushes, 2u);
-  // Memory is given back though the snapshots are still open; their files stay.
+  // Memory is freed although the snapshots are still open; their files stay.
   EXPECT_EQ(db.options().lease->write_buffer_used_bytes(), db->statistics().memtable_active_bytes);
   ASSERT_OK(db.CompactAll());
   EXPECT_EQ(db.FileNames().size(), 3u);
@@ -611,8 +612,8 @@ TEST(Scenario, SnapshotsShareSealedRuns) {
   EXPECT_EQ(db.FileNames().size(), 1u);
 }
 
-// A snapshot's files lie over what the version held when it was taken. A compaction that drops all
-// of that as expired, before the snapshot's own run is flushed, must not cost the run its
+// A snapshot's files hide data in the version from which it was taken. A compaction that drops all
+// of this data as expired, before the snapshot's own run is flushed, must not remove the run's
 // deletions.
 TEST(Scenario, ASnapshotKeepsItsDeletionsThoughTheVersionIsEmptyByThen) {
   int compacted_first = 0;

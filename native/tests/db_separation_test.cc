@@ -1,6 +1,6 @@
 #include "db_value_test_util.h"
 
-// Where values lie by size: the bound that is found by itself, and what is told of each table.
+// Separation of values by size: the automatic bound, and the statistics of each table.
 namespace lava::testing {
 namespace {
 
@@ -38,7 +38,7 @@ TEST(DBSeparation, TheBoundIsFoundOnceEnoughIsKnown) {
   db.PutMany(t, 12'000, 100);
   EXPECT_GT(db->statistics().value_files, 0u);
 
-  // Who shows values often keeps them with their keys.
+  // Tables whose values are scanned often keep them with their keys.
   for (int i = 0; i < 20; ++i) {
     std::vector<Model::Entry> entries;
     ASSERT_OK(db.ScanAll(t, {}, &entries));

@@ -1,11 +1,11 @@
 #include "db_value_test_util.h"
 #include "testing/random.h"
 
-// Limits of space: what writes meet when files take too much of it, and what makes room again.
+// Space limits: the effect on writes when files take too much space, and how space is freed.
 namespace lava::testing {
 namespace {
 
-/// Overwritten values of 1000 bytes; nothing is compacted or collected but for the limits' sake.
+/// Overwritten values of 1000 bytes; compactions and collections happen only because of the limits.
 class SpaceDB : public ValueDB {
  public:
   SpaceDB() {
@@ -22,7 +22,7 @@ class SpaceDB : public ValueDB {
   Status Put(int i, int round) {
     return get()->Put(t, {K(1, Name(i))}, Large(Name(i) + "." + std::to_string(round)));
   }
-  /// Every key once, however long that takes.
+  /// Writes every key once, however long it takes.
   Status Round(int keys, int round) {
     for (int i = 0; i < keys; ++i) {
       LAVA_RETURN_IF_ERROR(Finish([&] { return Put(i, round); }));
@@ -60,7 +60,7 @@ TEST(DBSpace, ARatioOfLiveDataIsHeldWhileValuesAreOverwritten) {
   db.options().space_high_percent = 150;
   db.Start();
   for (int round = 0; round < 12; ++round) ASSERT_OK(db.Round(kKeys, round));
-  // Beyond: what was in memory when the limit was met, and one file that is being written.
+  // Above the limit: data in memory when the limit was reached, and one file being written.
   const uint64_t slack = 5 * db.options().memtable_bytes + 2 * db.options().value_file_bytes;
   EXPECT_LT(db.most_used(), kLiveBytes * 3 / 2 + slack);
   EXPECT_GT(db->statistics().gc_jobs, 0u);
@@ -90,7 +90,7 @@ TEST(DBSpace, ALimitInBytesIsAnErrorOnceNothingCanBeFreed) {
   EXPECT_LT(keys, 500) << "data in memory comes on top";
   for (int i = 0; i < keys; ++i)
     ASSERT_EQ(db.Get(db.t, K(1, SpaceDB::Name(i))), Large(SpaceDB::Name(i) + ".0"));
-  // Deletes are let through, and writes then are, too.
+  // Deletes are accepted, and afterwards writes are, too.
   for (int i = 0; i < keys; ++i) ASSERT_OK(db->Delete(db.t, {K(1, SpaceDB::Name(i))}));
   ASSERT_OK(db.Settle());
   ASSERT_OK(db.Round(kKeys, 1));
@@ -103,7 +103,7 @@ TEST(DBSpace, ARatioThatCannotBeHeldDoesNotSwitchTheLimitInBytesOff) {
   db.options().space_high_bytes = 2 * kLiveBytes;
   db.Start();
   ASSERT_OK(db.Round(kKeys, 0));
-  // In no order, so that for long each file has a value that lives.
+  // In random order, so that each file keeps a live value for a long time.
   Random random(5);
   Status status;
   for (int i = 0; i < 10 * kKeys && status.ok(); ++i) {
@@ -131,7 +131,7 @@ TEST(DBSpace, ACollectionThatAWriteWaitsForIsUrgent) {
     status = db.Put(i % kKeys, i);
     while (db.executor().RunOne(os::Priority::kFlush)) {
     }
-    db.clock().Advance(1000);  // writes that are only slowed go on
+    db.clock().Advance(1000);  // writes that are only slowed continue
   }
   ASSERT_TRUE(status.IsBusy()) << status.ToString();
   EXPECT_GT(db.executor().pending_urgent(), 0u);
@@ -170,7 +170,7 @@ TEST(DBSpace, WhatSnapshotsKeepIsWaitedForThenTheOldestIsGivenUp) {
   std::vector<Snapshot::File> files;
   std::string metadata;
   ASSERT_OK(snapshot->Files(&files, &metadata));
-  // All is overwritten, and collected; only the snapshot still has the old files.
+  // Everything is overwritten and collected; only the snapshot still has the old files.
   PinnedValue value;
   int busy = 0;
   for (int i = 0; db->statistics().snapshots_given_up == 0 && busy < 100;) {
@@ -190,7 +190,7 @@ TEST(DBSpace, WhatSnapshotsKeepIsWaitedForThenTheOldestIsGivenUp) {
   EXPECT_EQ(db->statistics().pinned_file_bytes, 0u);
   auto young = *db->TakeSnapshot();
   ASSERT_OK(db.FlushSnapshot(young.get()));
-  // Every call tells why, and the files are there no more.
+  // Every call returns the reason, and the files are gone.
   Status status = snapshot->Files(&files, &metadata);
   EXPECT_TRUE(status.IsNoSpace()) << status.ToString();
   EXPECT_NE(status.ToString().find("given up"), std::string::npos);
@@ -201,7 +201,7 @@ TEST(DBSpace, WhatSnapshotsKeepIsWaitedForThenTheOldestIsGivenUp) {
   size_t left = 0;
   for (const Snapshot::File& file : files) left += *db.files.Exists("/db/" + file.name) ? 1 : 0;
   EXPECT_LT(left, files.size());
-  // Who came later has what it had.
+  // A younger snapshot keeps its files.
   EXPECT_OK(young->Files(&files, &metadata));
   snapshot.reset();
   young.reset();

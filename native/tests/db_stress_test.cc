@@ -18,13 +18,14 @@
 #include "testing/random.h"
 #include "testing/variable.h"
 
-// Short runs with all kinds of threads and a close at any moment, which yield at random wherever
-// the engine calls a file system or an executor. Built with ThreadSanitizer too. In some runs one
-// call to the file system fails: whoever was told of it stops, and what is there is still whole.
+// Short runs with all kinds of threads and a close at any moment. Threads yield at random wherever
+// the engine calls a file system or an executor. Also built with ThreadSanitizer. In some runs one
+// call to the file system fails: threads that get the error stop, and the remaining data is still
+// consistent.
 //
-// The writer's batches keep three things true, and so must whatever anybody sees at one moment:
-// the balances sum to 0, the list has as many elements as the counter says, and all entries of a
-// map that is rewritten as a whole are of one version, as many as that version has.
+// The writer's batches keep three invariants, which every consistent view must show: the balances
+// sum to 0; the list has as many elements as the counter says; all entries of a map that is
+// rewritten as a whole have one version, and their number is that of the version.
 namespace lava::testing {
 namespace {
 
@@ -39,7 +40,7 @@ constexpr uint64_t kAccounts = 12;
 constexpr uint64_t kSlots = 60;
 constexpr uint32_t kScratchPrefix = 2;
 
-// Each thread has a generator of its own.
+// Each thread has its own generator.
 void Yield(uint64_t seed) {
   static std::atomic<uint64_t> threads{0};
   thread_local Random random(seed + 7919 * ++threads);
@@ -99,7 +100,7 @@ class StressRun {
     if (random_.OneIn(8)) executor_.scheduler().SetCpu(0.2);
     files_.SetHook([seed](FileCall) { Yield(seed); });
     DrawOptions(seed);
-    // As on a real file system: what is open can be read after it was removed.
+    // As on a real file system: an open file can be read after its removal.
     memory_.SetRemovedFilesReadable(true);
   }
 
@@ -117,7 +118,8 @@ class StressRun {
     if (seed_ % 4 == 0)
       threads.emplace_back([this, administrator] { AdministerOn(administrator); });
     if (faulty_) files_.Arm({.fault = fault_, .call = random_.Between(20, 600)});
-    // Who only yields takes half of the processors' time from the threads that it waits for.
+    // A thread that only yields takes half of the processors' time from the threads for which it
+    // waits.
     while (writes_ < writes && !writer_ended_ && !::testing::Test::HasFailure())
       std::this_thread::sleep_for(std::chrono::microseconds(20));
     if (random_.OneIn(2)) {
@@ -139,7 +141,7 @@ class StressRun {
     faults_met_ += files_.fired();
     files_.Disarm();
     faulty_ = false;
-    // What was flushed is whole.
+    // Flushed data is consistent.
     if (!::testing::Test::HasFailure()) {
       const Status opened = OpenAs("/db", {}, &db_);
       ASSERT_TRUE(opened.ok()) << opened.ToString();
@@ -149,12 +151,12 @@ class StressRun {
     lease_.reset();
   }
 
-  /// Of value files, in all runs.
+  /// Collections of value files in all runs.
   static inline uint64_t collections_ = 0, logged_ = 0;
   static inline uint64_t faults_met_ = 0;
 
  private:
-  // As drawn from the seed alone, so that a run's other choices stay what they are.
+  // Drawn from the seed by a separate generator, so that a run's other choices do not change.
   void DrawOptions(uint64_t seed) {
     Random random(seed * 31 + 7);
     const auto pick = [&random](std::initializer_list<uint64_t> values) {
@@ -192,7 +194,7 @@ class StressRun {
     LAVA_ASSIGN_OR_RETURN(*db, OpenDB(options, path, imports, environment));
     return Status::OK();
   }
-  // With nobody at work every file is one that the instance names.
+  // When no job runs, the instance names every existing file.
   void CheckFilesAtRest() {
     size_t there = 0, named = 0;
     for (int i = 0; i < 2000; ++i) {
@@ -226,7 +228,7 @@ class StressRun {
       if (!status.IsBusy()) return status;
     }
   }
-  // Of a run in which a call fails: whoever was told goes no further.
+  // For a run with a failing call: a thread that got the error stops.
   bool Ended(const Status& status) const {
     EXPECT_TRUE(status.ok() || status.IsClosed() || (faulty_ && files_.fired() > 0))
         << status.ToString();
@@ -262,11 +264,11 @@ class StressRun {
               {prefix + std::string(1, static_cast<char>(i)), static_cast<uint32_t>(prefix.size())},
               Number(version) + std::string(version % 50, 'v'));
       }
-      // Some are written again soon, some late: what a value file holds dies bit by bit.
+      // Some values are rewritten soon, some late, so that a value file dies gradually.
       const uint64_t slot = random.OneIn(4) ? random.Uniform(kSlots) : version % 4;
       batch.Put(tables->apart, {NumberKey(3, slot)}, Number(version) + std::string(slot, 's'));
       batch.Put(tables->balances, {NumberKey(0, 200)}, Number(version));
-      // Nothing that is Busy was written.
+      // A Busy write has written nothing.
       if (Ended(Retry([&] { return db_->Write(batch); }))) break;
       ++writes_;
     }
@@ -325,7 +327,7 @@ class StressRun {
       const Status linked = files_.Link("/db/" + file.name, path + "/" + file.name);
       if (linked.ok()) continue;
       if (!linked.IsNotFound() && Ended(linked)) return false;
-      // A close unpins, so only a snapshot that still answers must have its files.
+      // A close unpins files, so only a snapshot that still works must have its files.
       if (!Ended(snapshot->Files(&files, &source.metadata)))
         ADD_FAILURE() << "a pinned file is gone: " << linked.ToString();
       return false;
@@ -348,7 +350,7 @@ class StressRun {
     }
   }
 
-  // A second writer, with tables of its own that come and go, and whatever asks for figures.
+  // A second writer, whose tables come and go, and requests for statistics.
   void AdministerOn(uint64_t seed) {
     Random random(seed);
     int64_t now_ms = 1'000'000;
@@ -361,7 +363,7 @@ class StressRun {
       options.ttl_ms = 10;
       auto fading = db_->CreateTable("fading", options);
       if (Ended(fading.status())) return;
-      // What the last round left.
+      // The content left by the previous round.
       const std::string first = NumberKey(5, 0), behind = NumberKey(5, 200);
       if (Ended(Retry([&] { return db_->DeleteRange(*created, first, behind); }))) return;
       const uint64_t keys = random.Between(1, 20);
@@ -389,12 +391,12 @@ class StressRun {
         if (Ended(again.status())) return;
         if (random.OneIn(2) && Ended(Retry([&] { return db_->DropTable(*again); }))) return;
       }
-      // Else most of a run's time is this.
+      // Otherwise this would take most of a run's time.
       std::this_thread::sleep_for(std::chrono::microseconds(random.Uniform(4000)));
     }
   }
 
-  // Of a table that only one thread writes to: the keys below so many are there, the next is not.
+  // Checks a table with a single writer: the keys below the number exist, the next one does not.
   bool CheckScratch(Table* table, uint64_t keys) {
     std::vector<std::string> bytes;
     for (uint64_t i = 0; i <= keys; ++i) bytes.push_back(NumberKey(5, i));
@@ -416,7 +418,7 @@ class StressRun {
 
   bool CheckAll(Snapshot* snapshot) { return Check(db_.get(), snapshot); }
 
-  // False when the instance was closed meanwhile.
+  // Returns false when the instance was closed meanwhile.
   bool Check(DB* db, Snapshot* snapshot) {
     auto tables = TablesOf(db);
     if (!tables.ok()) return !Ended(tables.status());
@@ -479,7 +481,7 @@ class StressRun {
   Fault fault_ = Fault::kIOError;
   std::atomic<uint64_t> writes_{0};
   std::atomic<bool> writer_ended_{false};
-  std::atomic<bool> stop_{false};  // nobody need go on
+  std::atomic<bool> stop_{false};  // the other threads may stop
 };
 
 TEST(DBStress, WhateverRunsBesideWhatever) {

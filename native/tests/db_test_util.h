@@ -29,7 +29,7 @@
 
 namespace lava::testing {
 
-/// For threads of their own: a call that is Busy is made again.
+/// For separate threads: repeats a call while it is Busy.
 template <typename Call>
 void UntilDone(Call call) {
   Status status;
@@ -39,8 +39,8 @@ void UntilDone(Call call) {
   ASSERT_OK(status);
 }
 
-/// One instance in a file system that is given, or one of its own in memory. Its background jobs
-/// run when the test says.
+/// One instance in a given file system, or in its own one in memory. Its background jobs run when
+/// the test requests it.
 class SimDB {
  public:
   explicit SimDB(uint64_t seed, fs::FileSystem* file_system = nullptr)
@@ -93,7 +93,7 @@ class SimDB {
     return table;
   }
 
-  /// The table was dropped: table() creates it again.
+  /// Forgets a dropped table: table() creates it again.
   void Forget(const std::string& name) { tables_.erase(name); }
 
   /// Runs all jobs; repeats call while it is Busy.
@@ -107,9 +107,9 @@ class SimDB {
     }
     return Status::IOError("busy for ever");
   }
-  /// Fails for jobs that come again and again, as what is never installed does.
+  /// Fails if jobs are submitted endlessly, as happens when a result is never installed.
   Status RunJobs() {
-    constexpr uint64_t kJobsMax = 20'000;  // far above what there is to do
+    constexpr uint64_t kJobsMax = 20'000;  // far more than necessary
     return executor_.RunUntilIdle(kJobsMax) < kJobsMax ? Status::OK()
                                                        : Status::IOError("jobs without end");
   }
@@ -124,14 +124,14 @@ class SimDB {
     return Finish([snapshot] { return snapshot->WaitFlushed(0); });
   }
 
-  /// "NotFound" stands for absence.
+  /// Returns "NotFound" for an absent key.
   std::string Get(Table* table, const std::string& key, uint32_t prefix_bytes = 0,
                   Snapshot* snapshot = nullptr) {
     PinnedValue value;
     const Status status = db_->Get(table, {key, prefix_bytes}, &value, snapshot);
     return status.ok() ? std::string(value.data()) : status.ToString();
   }
-  /// All entries of a scan, through pages.
+  /// All entries of a scan, read in pages.
   Status ScanAll(Table* table, ScanRequest request, std::vector<Model::Entry>* entries,
                  Snapshot* snapshot = nullptr) {
     std::string from(request.lower);
@@ -166,7 +166,7 @@ class SimDB {
   std::map<std::string, Table*> tables_;
 };
 
-/// A key of a partition.
+/// A key in a partition.
 inline std::string K(int partition, std::string_view rest) {
   return std::string(1, static_cast<char>(partition)) + std::string(rest);
 }

@@ -2,11 +2,11 @@
 #include "db_value_test_util.h"
 #include "lava/list_format.h"
 
-// Clocks that are set: nothing is dropped that the clock which was told would still show.
+// Clocks that are set: no record is dropped that is unexpired by the reported clock.
 namespace lava::testing {
 namespace {
 
-// Far above what a run takes, and below an hour.
+// Far longer than a run, and shorter than an hour.
 constexpr int64_t kTtlMs = 60'000, kHourMs = 3'600'000;
 constexpr int kRecords = 20;
 
@@ -16,7 +16,7 @@ std::string Stamp(int64_t written_ms) {
   return bytes;
 }
 
-// An instance whose clock is told, as the plugin tells it before each write.
+// An instance whose clock is reported like by the plugin: before each write.
 class DBTtlClock : public ::testing::TestWithParam<TtlLayout> {
  protected:
   void SetUp() override {
@@ -60,7 +60,7 @@ class DBTtlClock : public ::testing::TestWithParam<TtlLayout> {
     }
     ASSERT_OK(db_.Flush());
   }
-  // Whatever drops: collections, compactions of each level.
+  // Triggers everything that drops records: collections, and compactions of each level.
   void Drop() {
     ASSERT_OK(db_->Put(table_, {K(9, "stir")}, ValueOf(0)));
     ASSERT_OK(db_.Flush());
@@ -102,7 +102,7 @@ TEST_P(DBTtlClock, WhatAStepBackShowsAgainStays) {
   EXPECT_EQ(There(), kRecords);
 }
 
-// Whoever told the time last is not asked when it goes back: the system's clock is looked at.
+// When the clock goes back without a report, the system's clock is checked.
 TEST_P(DBTtlClock, AStepBackThatNobodyTellsHolds) {
   Put();
   db_.clock().Advance(kTtlMs);
@@ -118,7 +118,7 @@ TEST_P(DBTtlClock, AStepAheadThatIsTakenBackCostsNothing) {
   Tell();
   Drop();
   for (int i = 0; i < 4; ++i) {
-    // The steady clock has not confirmed more than this.
+    // The steady clock has confirmed no more than this.
     db_.clock().Advance(kTtlMs / 100);
     Tell();
     Drop();
@@ -139,14 +139,14 @@ TEST_P(DBTtlClock, WhatIsWrittenAfterAStepAheadExpires) {
   Drop();
   EXPECT_EQ(There(), kRecords);
   EXPECT_EQ(There(100), kRecords);
-  // As far as the step is older than what it hides.
+  // The step has lasted longer than the TTL of the records that it hides.
   SetTable(kTtlMs / 4);
   Drop();
   EXPECT_EQ(There(), 0);
   EXPECT_LE(There(100), kRecords / 2) << "large values at the latest when the step is believed";
 }
 
-// The job was planned, or even ran, while the clock said otherwise.
+// The job was planned, or even ran, while the clock showed another time.
 TEST_P(DBTtlClock, AStepBackDuringAJobHoldsForIt) {
   for (int reading = 1; reading <= 12; ++reading) {
     SCOPED_TRACE(reading);
@@ -155,7 +155,7 @@ TEST_P(DBTtlClock, AStepBackDuringAJobHoldsForIt) {
     db_.clock().Advance(kTtlMs);
     Tell();
     ASSERT_OK(db_->Put(table_, {K(9, "stir")}, ValueOf(0)));
-    // Each job reads it when it begins and when it ends.
+    // Each job reads the clock when it begins and when it ends.
     db_.clock().StepWallAtReading(reading, -kTtlMs / 2);
     ASSERT_OK(db_.Flush());
     ASSERT_OK(db_.RunJobs());
@@ -193,7 +193,7 @@ TEST_P(DBTtlClock, ACheckpointRestoredUnderAClockThatIsAheadKeepsItsState) {
   EXPECT_EQ(There(), 0) << "by the steady clock";
 }
 
-// As of a canonical savepoint: records of before, and some from now, share their files.
+// As after a canonical savepoint: old and new records share their files.
 TEST_P(DBTtlClock, RecordsOfUnknownTimeStayBesideSomeThatExpire) {
   Put();
   const std::string metadata = db_.TakeTo("/restored");

@@ -10,7 +10,7 @@
 #include "db_test_util.h"
 #include "testing/fault_file_system.h"
 
-// Large values of an instance with a write-ahead log: written once, as they are put.
+// Large values of an instance with a write-ahead log: written once, at the put.
 namespace lava::testing {
 namespace {
 
@@ -43,7 +43,7 @@ class DBValueLog : public ::testing::TestWithParam<WalMode> {
     ASSERT_OK(db_->Finish([&] { return db()->Put(Map(), {K(1, key), prefix_bytes}, value); }));
   }
   std::string Get(const std::string& key) { return db_->Get(Map(), K(1, key)); }
-  /// Names of value files that are there, whoever wrote them.
+  /// Names of existing value files of any writer.
   static std::vector<std::string> ValueFiles(fs::FileSystem* files) {
     std::vector<std::string> names;
     const auto all = files->List("/db");
@@ -102,7 +102,7 @@ TEST_P(DBValueLog, AValueIsWrittenOnceAndReadFromWhereItIs) {
   EXPECT_OK(VerifyStoredFile(&files_, "/db/" + segment, {}));
 }
 
-// With what else is written for them: what the log needs, the files' ends, the manifest.
+// Includes the additional writes: the log's overhead, the files' ends, the manifest.
 TEST_P(DBValueLog, LargeValuesCostTheirBytesOnce) {
   uint64_t user_bytes = 0;
   for (int i = 0; i < 40; ++i) {
@@ -137,7 +137,7 @@ TEST_P(DBValueLog, WhatWasLoggedIsReplayed) {
       if (restart == 1) {
         ASSERT_OK(again.Flush());
         again.executor().RunUntilIdle();
-        // The segment of the run that crashed is not one of the version, and nothing needs it.
+        // The version does not contain the segment of the crashed run, and nothing needs it.
         EXPECT_EQ(ValueFiles(image.get()).size(), again->statistics().value_files);
       }
     }
@@ -213,7 +213,7 @@ TEST_P(DBValueLog, ListsAndTablesThatAreNotSeparatedStayInTheTree) {
   EXPECT_EQ(db_->Get(whole, K(1, "w")), Value(3));
 }
 
-// All values count that are apart, however large; the clock of it is the flush.
+// All separated values count, however large; flushes drive the adaptation.
 TEST_P(DBValueLog, ATablesBoundFollowsWhatDiesInMemoryAndWhatScansShow) {
   db_->options().large_value_bytes = kLargeAutomatic;
   ASSERT_OK(db_->Open());
@@ -254,7 +254,8 @@ TEST_P(DBValueLog, ATablesBoundFollowsWhatDiesInMemoryAndWhatScansShow) {
   EXPECT_EQ(bound(), first) << "what was learnt is not kept";
 }
 
-// A value that the segment took in part leaves it behind: the next write begins another.
+// A value that was partially written to the segment ends the segment: the next write begins another
+// one.
 TEST_P(DBValueLog, AWriteThatFailsIsToldAndTheNextGoesOn) {
   db_ = std::make_unique<LoggingDB>(&faults_, GetParam());
   ASSERT_OK(db_->Open());
@@ -297,7 +298,7 @@ TEST_P(DBValueLog, TheFirstWriteToASegmentMayFail) {
   }
 }
 
-// From another thread than the one that writes.
+// Scans on another thread than the writer's.
 TEST_P(DBValueLog, AScanMeetsValuesThatAreLoggedMeanwhile) {
   for (int i = 0; i < 300; ++i) Put("m/k" + std::to_string(1000 + i), "small", 3);
   std::atomic<bool> stop{false};
@@ -344,7 +345,7 @@ TEST_P(DBValueLog, AFlushThatFailsLosesNothing) {
   FAIL() << "a flush makes fewer calls";
 }
 
-/// Ten values in a segment that lost its second half, though the log refers to all of them.
+/// Ten values in a segment that lost its second half, although the log refers to all of them.
 class DBValueLogCut : public ::testing::Test {
  protected:
   void Log(WalMode mode) {
@@ -354,7 +355,7 @@ class DBValueLogCut : public ::testing::Test {
     for (int i = 0; i < kValues; ++i) ASSERT_OK(db->Put(map, {Name(i)}, Value(i)));
     image_ = files_.CrashClone(CrashMode::kAll);
   }
-  /// By a power cut: what was not synced is there nevertheless, but for the segment's half.
+  /// Simulates a power cut: unsynced data survives, except for half of the segment.
   void CutPower() {
     auto cut = files_.CrashClone(CrashMode::kSyncedOnly);
     for (const std::string& path : image_->Paths()) {
@@ -368,7 +369,8 @@ class DBValueLogCut : public ::testing::Test {
                                       [](const auto& path) { return path.ends_with(".vsst"); });
     ASSERT_NE(segment, paths.end());
     const std::string content = *image_->Content(*segment);
-    const size_t end = content.find_last_not_of('\0');  // a file's size may be ahead of it
+    // a file's size may be ahead of the written data
+    const size_t end = content.find_last_not_of('\0');
     ASSERT_OK(image_->SetContent(*segment, content.substr(0, end / 2)));
   }
   static void ExpectDamage(const Status& status) {
@@ -408,7 +410,7 @@ TEST_F(DBValueLogCut, APowerCutEndsTheLogThere) {
   }
 }
 
-// db_fault_test, seed 20782014: a value that could not be read ended the log silently.
+// Regression (db_fault_test, seed 20782014): an unreadable value ended the log silently.
 TEST_F(DBValueLogCut, WithoutAPowerCutItIsDamage) {
   ASSERT_NO_FATAL_FAILURE(Log(WalMode::kWal));
   ASSERT_NO_FATAL_FAILURE(CutSegment());
@@ -428,7 +430,7 @@ TEST_F(DBValueLogCut, WhatWasSyncedIsDamagedIfItIsNotThere) {
   }
 }
 
-// What may be cut is what was not synced, whatever the mode is now.
+// Only unsynced data may be missing, whatever the current mode is.
 TEST_F(DBValueLogCut, AnotherModeOpensWhatAPowerCutLeft) {
   ASSERT_NO_FATAL_FAILURE(Log(WalMode::kWal));
   ASSERT_NO_FATAL_FAILURE(CutPower());

@@ -1,12 +1,12 @@
 #include "db_value_test_util.h"
 
-// Compactions that write values anew (LavaStore 3.2.2): with garbage, and for the sake of scans.
+// Compactions that rewrite values (LavaStore 3.2.2): because of garbage, and in order, for scans.
 namespace lava::testing {
 namespace {
 
 constexpr int kRuns = 10;
 
-// Each run has values over the whole range: one value file a run, each overlaps all others.
+// Each run has values over the whole range: one value file per run, which overlaps all others.
 void FillEntangled(ValueDB* db, Table* t) {
   for (int run = 0; run < kRuns; ++run) {
     for (int i = 0; i < 10; ++i) {
@@ -34,7 +34,7 @@ TEST(DBValueMerge, WhatIsScannedIsBroughtInOrder) {
   ASSERT_OK(db.Open());
   Table* t = db.Values();
   FillEntangled(&db, t);
-  for (int i = 0; i < 8; ++i) ExpectAll(&db, t);  // twice what is merged
+  for (int i = 0; i < 8; ++i) ExpectAll(&db, t);  // twice the amount that is merged
   ASSERT_OK(db.CompactAll());
   db.executor().RunUntilIdle();
   const DBStatistics s = db->statistics();
@@ -48,10 +48,10 @@ TEST(DBValueMerge, WhatIsScannedIsBroughtInOrder) {
   ExpectAll(&db, db.Values());
 }
 
-// Both the old values and the new ones are there while it runs.
+// While it runs, both the old values and the new ones exist.
 TEST(DBValueMerge, UnderARatioOfSpaceAMergeWritesAQuarterOfWhatThatAllowsAtMost) {
   ValueDB db;
-  db.options().value_policy = ValuePolicy::kMerge;  // which would take all
+  db.options().value_policy = ValuePolicy::kMerge;  // which would rewrite everything
   db.options().space_high_percent = 150;
   db.options().space_live_bytes_floor = 200'000;
   ASSERT_OK(db.Open());
@@ -121,9 +121,9 @@ TEST(DBValueMerge, WhatIsScannedComesInOrderThoughNobodyWritesAnyMore) {
   ExpectAll(&db, db.Values());
 }
 
-// Two keys of five were overwritten, so their values are hot and go to files of their own: two hot
-// files lie across three cold ones. Two sorted runs remain after the ordering, as many as are too
-// many.
+// Two keys of five were overwritten, so their values are hot and go to separate files: two hot
+// files overlap three cold ones. Two sorted runs remain after the ordering, which is still the
+// number that triggers one.
 TEST(DBValueMerge, AnOrderingThatLeavesAsManySortedRunsIsNotRepeatedAtOnce) {
   ValueDB db;
   db.options().value_merge_scan_percent = 1'000'000;
@@ -209,7 +209,8 @@ TEST(DBValueMerge, GarbageThatTheCollectorHasNotReachedGoesWithACompaction) {
   ASSERT_OK(db.CompactAll());
   ASSERT_EQ(db->statistics().garbage_bytes_min, 20'000u);
 
-  // One of the two is queued for collection, and rewriting the keys takes the other one along.
+  // One of the two is queued for collection, and rewriting the keys also moves the other one's
+  // values.
   db.options().value_file_bytes = 10'000;
   ASSERT_OK(db.CollectFrom(25));
   t = db.Values("t", expiring);
@@ -255,7 +256,8 @@ TEST(DBValueMerge, WithThatPolicyValuesGoDownWithTheirKeys) {
   EXPECT_TRUE(db->TakeValueDecisions().empty());
   ExpectAll(&db, t);
 
-  // Level and group are in the manifest. What is down already stays when keys from above meet it.
+  // The manifest contains level and group. Values already in the lower level stay when keys from
+  // above are merged.
   ASSERT_OK(db.Open());
   t = db.Values();
   EXPECT_EQ(db->statistics().value_groups_at_level[1], 1u);

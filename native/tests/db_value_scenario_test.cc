@@ -4,8 +4,8 @@
 #include "base/coding.h"
 #include "db_value_test_util.h"
 
-// Cases that are easy to get wrong: which records may declare a value dead, where values are after
-// rescaling, and which changes may happen while a collector runs.
+// Difficult cases: which records may declare a value dead, where values are after rescaling, and
+// which changes may happen while a collector runs.
 namespace lava::testing {
 namespace {
 
@@ -15,7 +15,7 @@ std::string Stamped(int64_t written_ms, std::string_view tag) {
   return bytes + Large(std::string(tag));
 }
 
-/// k in a value file beside garbage enough to collect it: x, y and z.
+/// Puts k into a value file with enough garbage for a collection: x, y and z.
 void PutBesideGarbage(ValueDB* db, Table* t, const std::string& value) {
   ASSERT_OK((*db)->Put(t, {K(1, "k")}, value));
   for (const char* key : {"x", "y", "z"}) ASSERT_OK((*db)->Put(t, {K(1, key)}, Large(key)));
@@ -24,7 +24,7 @@ void PutBesideGarbage(ValueDB* db, Table* t, const std::string& value) {
   ASSERT_OK(db->CompactAll());
 }
 
-/// Runs other jobs amid the next collection, when it has judged its first values and creates a
+/// Runs other jobs during the next collection, when it has judged its first values and creates a
 /// file.
 void AmidTheNextFile(ValueDB* db, const std::shared_ptr<std::function<void()>>& work) {
   db->faults.SetHook([work](FileCall call) {
@@ -34,14 +34,14 @@ void AmidTheNextFile(ValueDB* db, const std::shared_ptr<std::function<void()>>& 
   });
 }
 
-// 1a: that a compaction dropped one of its values says nothing about a key's newest one.
+// A compaction that dropped one of a key's values knows nothing about its newest value.
 TEST(ValueScenario, AKeyWhoseOlderValueWasDroppedLives) {
   ValueDB db;
   db.options().gc_garbage_percent = 50;
   ASSERT_OK(db.Open());
   ASSERT_OK(db->Put(db.Values(), {K(1, "k")}, Large("old")));
   ASSERT_OK(db.Flush());
-  // Flushed before the key is remembered, so it stands beside what is garbage soon.
+  // Flushed before the key is remembered, so it is beside values that soon become garbage.
   ASSERT_OK(db->Put(db.Values(), {K(1, "k")}, Large("new")));
   for (const char* key : {"x", "y", "z"}) ASSERT_OK(db->Put(db.Values(), {K(1, key)}, Large(key)));
   ASSERT_OK(db.Flush());
@@ -53,7 +53,7 @@ TEST(ValueScenario, AKeyWhoseOlderValueWasDroppedLives) {
   EXPECT_EQ(db.Get(db.Values(), K(1, "k")), Large("new"));
 }
 
-// 1b: a collector that asked the memtable would drop k, and the crash would take the deletion back.
+// A collector that asked the memtable would drop k, and a crash would undo the deletion.
 TEST(ValueScenario, ADeletionInMemoryIsNoReasonToDropAValue) {
   for (const CrashMode mode : {CrashMode::kAll, CrashMode::kSyncedOnly}) {
     ValueDB db;
@@ -62,7 +62,8 @@ TEST(ValueScenario, ADeletionInMemoryIsNoReasonToDropAValue) {
     PutBesideGarbage(&db, db.Values(), Large("k"));
     ASSERT_OK(db.CollectFrom(50));
     ASSERT_OK(db->Delete(db.Values(), {K(1, "k")}));
-    const auto sealed = *db->TakeSnapshot();  // in a sealed run, then in the active memtable too
+    // in a sealed run, then in the active memtable as well
+    const auto sealed = *db->TakeSnapshot();
     ASSERT_OK(db->Delete(db.Values(), {K(1, "k")}));
     const std::unique_ptr<CrashableFileSystem> before = db.files.CrashClone(mode);
     while (db->statistics().gc_jobs == 0) ASSERT_TRUE(db.executor().RunOne());
@@ -82,7 +83,7 @@ TEST(ValueScenario, ADeletionInMemoryIsNoReasonToDropAValue) {
   }
 }
 
-// 1b, where the flush of the deletion has not run: it can only be the value.
+// The flush of the deletion has not run, so after the crash the key must have its value.
 TEST(ValueScenario, AfterACrashAnUnflushedDeletionIsUndoneWhole) {
   ValueDB db;
   ASSERT_OK(db.Open());
@@ -97,7 +98,7 @@ TEST(ValueScenario, AfterACrashAnUnflushedDeletionIsUndoneWhole) {
   EXPECT_EQ(again.Get(*again->CreateTable("t", ValueDB::Separated()), K(1, "k")), Large("k"));
 }
 
-// 1d: the newer record expires above the level where the older one is a ghost by now.
+// The newer record expires above the level in which the older one's reference is stale by now.
 TEST(ValueScenario, AnExpiredRecordHidesOneWhoseValueIsGone) {
   ValueDB db;
   ASSERT_OK(db.Open());
@@ -134,8 +135,8 @@ TEST(ValueScenario, AnExpiredRecordHidesOneWhoseValueIsGone) {
   EXPECT_TRUE(db.ValueFileNames().empty());
 }
 
-// 2c: below a newer put, a newer small put, a deletion and a range deletion stand references whose
-// values are gone.
+// Below a newer put, a newer small put, a deletion and a range deletion are references whose values
+// are gone.
 TEST(ValueScenario, GhostsAreNeverRead) {
   ValueDB db;
   ASSERT_OK(db.Open());
@@ -167,14 +168,15 @@ TEST(ValueScenario, GhostsAreNeverRead) {
     db.faults.Disarm();
     EXPECT_EQ(db->statistics().background_errors, 0u);
   }
-  // With the references gone all is exact again but for what was inherited.
+  // Without the stale references all figures are exact again, except inherited ones.
   EXPECT_EQ(db->statistics().garbage_bytes_min, 0u);
   EXPECT_EQ(db->statistics().value_raw_bytes, 3000u);
 }
 
-// 2a: inheritance without bounds would send half of the keys to the other half's file.
+// Inheritance without bounds would send half of the keys to the other half's file.
 TEST(ValueScenario, PartsThatWereCollectedApartAreUnited) {
-  for (const int collected : {0, 1, 2, 3}) {  // bit 0: the low half was; bit 1: the high half
+  // bit 0: the low half was collected; bit 1: the high half
+  for (const int collected : {0, 1, 2, 3}) {
     ValueDB db(static_cast<uint64_t>(collected) + 1);
     ASSERT_OK(db.Open());
     Table* t = db.Values();
@@ -231,7 +233,7 @@ TEST(ValueScenario, PartsThatWereCollectedApartAreUnited) {
   }
 }
 
-// 2d: two attempts restore one checkpoint; what they write must never share a name.
+// Two attempts restore one checkpoint; their new files must never share a name.
 TEST(ValueScenario, OriginsAreNeverReused) {
   ValueDB db;
   ASSERT_OK(db.Open());
@@ -263,7 +265,7 @@ TEST(ValueScenario, OriginsAreNeverReused) {
   EXPECT_EQ(origins.size(), 4u) << "one an open";
 }
 
-// 2e: what is adopted in part has bounds for its garbage, until a compaction has passed over it.
+// A partially adopted file has bounds for its garbage until a compaction has rewritten its keys.
 TEST(ValueScenario, GarbageOfFilesAdoptedInPart) {
   ValueDB db;
   ASSERT_OK(db.Open());
@@ -286,7 +288,7 @@ TEST(ValueScenario, GarbageOfFilesAdoptedInPart) {
   for (int p = 4; p < 8; ++p) EXPECT_EQ(db.Get(db.Values(), K(p, "k")), Large(std::to_string(p)));
 }
 
-// 2f: all of a collector's births, or some of them, leave the version while it copies.
+// All of a collector's births, or some of them, leave the version during its copy.
 TEST(ValueScenario, BirthsMayGoWhileTheirFilesAreCollected) {
   for (const bool all : {false, true}) {
     ValueDB db;
@@ -328,7 +330,7 @@ TEST(ValueScenario, BirthsMayGoWhileTheirFilesAreCollected) {
   }
 }
 
-// 2f: nothing is left of a collection whose every value died, before the next open too.
+// A collection in which every value died leaves no file, even before the next open.
 TEST(ValueScenario, ACollectionInVainLeavesNoFile) {
   ValueDB db;
   ASSERT_OK(db.Open());
@@ -350,7 +352,7 @@ TEST(ValueScenario, ACollectionInVainLeavesNoFile) {
   EXPECT_EQ(db.Get(db.Values(), K(1, "k")), "NotFound");
 }
 
-// 2f: a flush, a move to another level and a snapshot with sealed runs beside a collector.
+// A flush, a move to another level and a snapshot with sealed runs happen during a collection.
 TEST(ValueScenario, KeyFilesMayMoveWhileTheirValuesAreCollected) {
   ValueDB db;
   ASSERT_OK(db.Open());

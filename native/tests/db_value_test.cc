@@ -2,11 +2,11 @@
 #include "db/verify_file.h"
 #include "db_value_test_util.h"
 
-// Values in value files as a user meets them: what is read, what is freed, and when.
+// Values in value files from the user's perspective: reads, freed space, and its time.
 namespace lava::testing {
 namespace {
 
-/// Values of k0 to k<count - 1> in one value file, of which the first `live` are still named.
+/// Values of k0 to k<count - 1> in one value file, of which the first `live` are still referenced.
 void FillWithGarbage(ValueDB* db, int count, int live, size_t bytes = 1000) {
   Table* t = db->Values();
   for (int i = 0; i < count; ++i) {
@@ -19,7 +19,7 @@ void FillWithGarbage(ValueDB* db, int count, int live, size_t bytes = 1000) {
   ASSERT_EQ((*db)->statistics().value_files, 1u);
 }
 
-// What a reader of references alone does.
+// Calls that read references only.
 void AskForKeysOnly(ValueDB* db, Table* t, Snapshot* snapshot) {
   EXPECT_OK((*db)->Contains(t, {K(1, "pa"), 2}, snapshot));
   EXPECT_OK((*db)->Contains(t, {K(1, "pb"), 2}, snapshot));
@@ -151,12 +151,13 @@ TEST(DBValue, AFileThatNothingNamesIsDeletedUnread) {
   EXPECT_TRUE(db.ValueFileNames().empty());
 }
 
-// Its live values would be uploaded again; of what no checkpoint has the garbage would be.
+// Live values of a file in a checkpoint would be uploaded again; without a checkpoint only garbage
+// counts.
 TEST(DBValue, WhatACheckpointHasGathersMoreGarbageBeforeItIsCollected) {
   for (const bool checkpoint : {false, true}) {
     ValueDB db;
     db.options().gc_garbage_percent = 25;
-    db.options().gc_upload_cost_percent = 300;  // as much as 57 % of garbage
+    db.options().gc_upload_cost_percent = 300;  // which means up to 57 % of garbage
     ASSERT_OK(db.Open());
     Table* t = db.Values();
     const auto key = [](int i) { return K(1, "k" + std::to_string(i)); };
@@ -196,7 +197,7 @@ TEST(DBValue, OneLiveValueDoesNotKeepALargeFile) {
   EXPECT_EQ(db->statistics().gc_jobs, 0u) << "what was collected holds no garbage";
 }
 
-// A compaction was planned on a version that has the file still, and does not need it.
+// A compaction was planned with a version that still contains the file, and does not need it.
 TEST(DBValue, WhatIsCollectedGoesWhileACompactionWaits) {
   ValueDB db;
   ASSERT_OK(db.Open());
@@ -231,7 +232,7 @@ TEST(DBValue, BelowTheThresholdNothingIsCollected) {
   EXPECT_EQ(db->statistics().gc_jobs, 1u);
 }
 
-/// Keys with one letter and a digit, as many as `count`.
+/// `count` keys with one letter and a digit.
 void PutRow(ValueDB* db, char letter, int count) {
   for (int i = 0; i < count; ++i) {
     const std::string key = std::string(1, letter) + std::to_string(i);
@@ -239,7 +240,7 @@ void PutRow(ValueDB* db, char letter, int count) {
   }
 }
 
-// What is dead of a birth may be in another file than the one that is picked for it.
+// Garbage of a birth may be in another file than the one chosen for it.
 TEST(DBValue, ACollectionThatFreesNothingIsNotRepeated) {
   ValueDB db;
   ASSERT_OK(db.Open());
@@ -260,7 +261,7 @@ TEST(DBValue, ACollectionThatFreesNothingIsNotRepeated) {
   ASSERT_OK(db->DeleteRange(db.Values(), K(1, "c"), K(1, "d")));
   ASSERT_OK(db.CompactAll());
   db.options().value_file_bytes = 13'000;
-  ASSERT_OK(db.CollectFrom(25));  // a and the first of b, and the rest of b
+  ASSERT_OK(db.CollectFrom(25));  // a and the first part of b, and the rest of b
   db.executor().RunUntilIdle();
   ASSERT_EQ(db->statistics().value_files, 2u);
   for (const char* b : {"b0", "b1", "b2"}) ASSERT_OK(db->Delete(db.Values(), {K(1, b)}));
@@ -371,7 +372,7 @@ TEST(DBValue, ValueFilesThatNoManifestNamesAreRemovedAtOpen) {
   EXPECT_EQ(db.Get(db.Values(), K(1, "a")), Large("a"));
 }
 
-// An install that failed leaves its files for the retry, and they are no one's leftovers then.
+// A failed install keeps its files for the retry, in which they do not count as left over.
 TEST(DBValue, FilesOfAFailedInstallCountOnceTheyAreInstalled) {
   ValueDB db;
   ASSERT_OK(db.Open());

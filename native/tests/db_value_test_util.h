@@ -19,8 +19,8 @@ struct FaultyFiles {
   FaultFileSystem faults{&files};
 };
 
-/// A SimDB whose tables move values of 100 bytes and more into value files, as they are. Nothing is
-/// compacted but by CompactAll(), and nothing is collected until CollectFrom().
+/// A SimDB whose tables move values of 100 bytes and more into value files, uncompressed.
+/// Compactions happen only with CompactAll(), collections only after CollectFrom().
 class ValueDB : public FaultyFiles, public SimDB {
  public:
   explicit ValueDB(uint64_t seed = 1) : SimDB(seed, &faults) {
@@ -30,9 +30,9 @@ class ValueDB : public FaultyFiles, public SimDB {
     options().gc_garbage_percent = 101;
     options().listeners = {heard_};
   }
-  /// Of all openings.
+  /// Events of all opens.
   RecordingListener& heard() { return *heard_; }
-  /// Runs jobs until one more event of the kind is told. False when there is nothing left to run.
+  /// Runs jobs until one more event of the kind is received. False when nothing is left to run.
   bool RunUntilTold(EventKind kind) {
     const size_t before = heard_->count(kind);
     while (heard_->count(kind) == before)
@@ -49,7 +49,7 @@ class ValueDB : public FaultyFiles, public SimDB {
     return table.ok() ? *table : nullptr;
   }
 
-  /// Opens anew with this gc_garbage_percent; what is due waits in the executor.
+  /// Reopens with this gc_garbage_percent; due jobs wait in the executor.
   Status CollectFrom(uint32_t percent, const std::string& path = "/db") {
     options().gc_garbage_percent = percent;
     return Open({}, path);
@@ -60,7 +60,7 @@ class ValueDB : public FaultyFiles, public SimDB {
     return Status::OK();
   }
 
-  /// From now on no byte of a value file can be read; faults.fired() counts who tried.
+  /// From now on no byte of a value file can be read; faults.fired() counts the attempts.
   void ForbidValueReads() {
     faults.Arm({.fault = Fault::kIOError,
                 .call = 1,
@@ -76,7 +76,7 @@ class ValueDB : public FaultyFiles, public SimDB {
     return names;
   }
 
-  /// A checkpoint: metadata, and the files linked into another directory.
+  /// A checkpoint: returns the metadata, and links the files into another directory.
   std::string TakeTo(const std::string& to, const std::string& from = "/db") {
     Result<std::shared_ptr<Snapshot>> snapshot = get()->TakeSnapshot();
     EXPECT_OK(snapshot.status());
@@ -97,7 +97,7 @@ class ValueDB : public FaultyFiles, public SimDB {
   const std::shared_ptr<RecordingListener> heard_ = std::make_shared<RecordingListener>();
 };
 
-/// A value that is moved out, and unlike every other.
+/// A separated value that is different from every other.
 inline std::string Large(const std::string& tag, size_t bytes = 1000) {
   std::string value = tag + "|";
   value.resize(std::max(bytes, value.size()), 'v');
@@ -108,7 +108,7 @@ struct RecordPlace {
   std::string path;
   uint64_t offset = 0, bytes = 0;
 };
-/// Where the value file says that the record of a key, by its last bytes, stands.
+/// The location in the value file of the record of a key, identified by the key's last bytes.
 inline RecordPlace PlaceOf(CrashableFileSystem* files, const std::string& path, Slice key_end) {
   const std::unique_ptr<BlockCache> cache = BlockCache::Create(0);
   const std::shared_ptr<ValueReader> reader =

@@ -1,8 +1,8 @@
 #include "base/coding.h"
 #include "db_value_test_util.h"
 
-// Values with expiry in value files: they go without being read, and what names them reads as
-// absent.
+// Values with expiry in value files: they are dropped without being read, and their references read
+// as absent.
 namespace lava::testing {
 namespace {
 
@@ -23,7 +23,7 @@ std::string Stamped(int64_t written_ms, const std::string& tag) {
 
 std::string KeyOf(int i) { return K(1, "k" + std::to_string(10 + i)); }
 
-// Ten values written now, in a value file of their own.
+// Ten values written now, in a separate value file.
 void PutTen(ValueDB* db, Table* t, int from = 0) {
   for (int i = from; i < from + 10; ++i)
     ASSERT_OK((*db)->Put(t, {KeyOf(i)}, Stamped(db->clock().WallMillis(), "v")));
@@ -36,7 +36,7 @@ size_t Scanned(ValueDB* db, Table* t) {
   return entries.size();
 }
 
-// Makes the instance look at what is due.
+// Makes the instance check for due work.
 void Stir(ValueDB* db, Table* t) {
   ASSERT_OK((*db)->Put(t, {K(9, "stir")}, "s"));
   ASSERT_OK(db->Flush());
@@ -108,7 +108,7 @@ TEST(DBValueTtl, TheCollectorLeavesBehindWhatHasExpired) {
   ASSERT_OK(db.Open());
   Table* t = db.Values("t", Expiring());
   for (int i = 0; i < 10; ++i) {
-    // Half of them die first.
+    // Half of them expire earlier.
     const int64_t written_ms = db.clock().WallMillis() - (i < 5 ? kTtlMs / 2 : 0);
     ASSERT_OK(db->Put(t, {KeyOf(i)}, Stamped(written_ms, "v")));
   }

@@ -32,7 +32,7 @@ class DBVolume : public testing::RealDBTest, public ::testing::WithParamInterfac
     ASSERT_OK(volume.status());
     options_.volume = *volume;
   }
-  // Nothing but the options and the instance holds it.
+  // Only the options and the instance refer to the volume.
   void Unmount() {
     db_.reset();
     options_.volume.reset();
@@ -53,7 +53,7 @@ class DBVolume : public testing::RealDBTest, public ::testing::WithParamInterfac
     return files;
   }
 
-  // Runs this test up to its DieHere() in another process. A fork would share rings of io_uring.
+  // Runs this test up to its DieHere() in another process. A fork would share io_uring rings.
   void RunUpToDeath() {
     const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
     const std::string call = std::string(kToBeKilled) + "=" + directory_ + " " +
@@ -83,7 +83,7 @@ TEST_P(DBVolume, WritesCompactsCollectsAndOpensAgain) {
     ++files;
   }
   EXPECT_GT(files, 2u);
-  // Nothing of it lies beside the volume.
+  // Nothing of the instance is outside the volume.
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory_), {}), 1);
 }
 
@@ -117,7 +117,7 @@ TEST_P(DBVolume, PagesAreReadBesideEachOther) {
   options_.gc_garbage_percent = 101;
   ASSERT_NO_FATAL_FAILURE(Mount());
   ASSERT_NO_FATAL_FAILURE(Open());
-  // What stands next to each other in the key order stands in different files.
+  // Neighbours in key order are in different files.
   for (int file = 0; file < 4; ++file) {
     for (int i = 0; i < 40; ++i) {
       const std::string key = K(1, "key" + std::to_string(1000 + 4 * i + file));
@@ -129,7 +129,7 @@ TEST_P(DBVolume, PagesAreReadBesideEachOther) {
   const uint64_t before = fs::Uring::TotalsNow().reads;
   ASSERT_NO_FATAL_FAILURE(ExpectScan());
   const uint64_t reads = fs::Uring::TotalsNow().reads - before;
-  // Where the machine has no io_uring they are read one after another.
+  // Without io_uring they are read one after another.
   if (fs::ReadBatch::IsParallel()) {
     EXPECT_GT(reads, 10u);
   } else {
@@ -157,28 +157,27 @@ TEST_P(DBVolume, AFullVolumeRefusesWritesUntilThereIsRoom) {
     ASSERT_LT(keys, 2000);
   }
   EXPECT_TRUE(full.IsNoSpace()) << full.ToString();
-  // Whoever reads it knows what to set, and how high at least.
+  // The message tells which setting to raise, and to which minimum.
   const std::string told_full = full.ToString();
   EXPECT_NE(told_full.find("raise the capacity's name, which is 67108864 bytes, to at least "),
             std::string::npos)
       << told_full;
   ASSERT_OK(options_.volume->RemoveDirectory("other"));
-  // Half of the room: a file takes 1 MiB here however small, and those that wait in L0 take the
-  // rest when their compaction is late.
+  // Half of the space: a file takes at least 1 MiB here, and files that wait in L0 take the rest
+  // when their compaction is late.
   for (int more = 0; more < 100; ++more, ++keys) {
     SCOPED_TRACE("put " + std::to_string(more) + " after there was room");
     UntilDone(put);
   }
-  // A flush in the background that met the full volume, and ended late, is told to the first who
-  // asks.
+  // The first caller gets the error of a late background flush that found the volume full.
   Status told = Status::Busy();
   while (told.IsBusy()) told = db_->Flush(100);
   EXPECT_TRUE(told.ok() || told.IsNoSpace()) << told.ToString();
   UntilDone([&] { return db_->Flush(100); });
 }
 
-// Garbage is what fills it, hidden in L0: a compaction, not due yet, must find it and a collection
-// remove it, both in need of space themselves.
+// Hidden garbage in L0 fills the volume. A compaction that is not due yet must find it and a
+// collection remove it, although both need space themselves.
 TEST_P(DBVolume, GarbageOfAFullVolumeIsRemoved) {
   UseFewFiles();
   options_.gc_garbage_percent = 60;
@@ -189,7 +188,7 @@ TEST_P(DBVolume, GarbageOfAFullVolumeIsRemoved) {
   for (int i = 0; i < 2000; ++i) {
     const std::string key = K(1, "key" + std::to_string(random_.Uniform(100)));
     const std::string value = random_.Bytes(100'000);
-    // A writer waits for the compaction and the collection, and is never told that it is full.
+    // A writer waits for the compaction and the collection, and never gets an error.
     UntilDone([&] { return db_->Put(table_, {key}, value); });
     if (HasFailure()) return;
     model_[key] = value;
@@ -197,13 +196,13 @@ TEST_P(DBVolume, GarbageOfAFullVolumeIsRemoved) {
   ASSERT_NO_FATAL_FAILURE(ExpectModel());
 }
 
-// It was 96 MiB: 32 to begin with, 64 more for a reserve that nothing in it could ever need.
+// Regression: the volume had 96 MiB: 32 initially, and 64 more for an unnecessary reserve.
 TEST_P(DBVolume, ASmallInstanceHasASmallVolume) {
   volume_options_.capacity_bytes = 0;
   ASSERT_NO_FATAL_FAILURE(Mount());
   ASSERT_NO_FATAL_FAILURE(Open());
   EXPECT_LE(options_.volume->figures().device_bytes, 8u << 20);
-  // What is written waits for its jobs: how much garbage there is at once must not depend on them.
+  // Waits for the jobs of each write: the amount of garbage must not depend on their speed.
   for (int i = 0; i < 600; ++i) {
     UntilDone(
         [&] { return db_->Put(table_, {K(1, "key" + std::to_string(i))}, random_.Bytes(10'000)); });
@@ -271,7 +270,7 @@ TEST_P(DBVolume, ACheckpointIsAdoptedFromItsPin) {
     DieHere();
   }
   RunUpToDeath();
-  // The same draws as those of the process that is gone, for the model.
+  // Repeats the draws of the killed process, for the model.
   path_ = Path("scratch");
   ASSERT_NO_FATAL_FAILURE(Open());
   ASSERT_NO_FATAL_FAILURE(Overwrite(500));

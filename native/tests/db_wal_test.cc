@@ -7,8 +7,8 @@
 #include "log/log_image.h"
 #include "testing/fault_file_system.h"
 
-// Instances with a write-ahead log: what was acknowledged is there after the end of the process, or
-// of the machine; what is in files is not replayed.
+// Instances with a write-ahead log: acknowledged data exists after the end of the process, or of
+// the machine; data in files is not replayed.
 namespace lava::testing {
 namespace {
 
@@ -29,7 +29,8 @@ class DBWal : public ::testing::TestWithParam<WalMode> {
   std::string Get(const std::string& key, Table* table = nullptr) {
     return db_->Get(table != nullptr ? table : Map(), K(1, key));
   }
-  /// As another process finds it, on the same machine or after a power cut.
+  /// Continues with the files as another process finds them, on the same machine or after a power
+  /// cut.
   void Crash(CrashMode mode) {
     std::unique_ptr<CrashableFileSystem> image =
         image_ != nullptr ? image_->CrashClone(mode) : files_.CrashClone(mode);
@@ -43,7 +44,7 @@ class DBWal : public ::testing::TestWithParam<WalMode> {
     for (const TableInfo& table : db()->ListTables()) names += table.name;
     return names;
   }
-  /// What its promise is made for.
+  /// The worst crash that the mode must survive.
   CrashMode Worst() const {
     return GetParam() == WalMode::kWalSync ? CrashMode::kSyncedOnly : CrashMode::kAll;
   }
@@ -95,7 +96,7 @@ TEST_P(DBWal, WhatIsInFilesIsNotReplayed) {
   EXPECT_EQ(Get("list", List()), ListOf({"one", "two"}));
 }
 
-// The manifest says what is in files; the trim comes after, and may be lost.
+// The manifest tells which data is in files. The trim follows, and may be lost.
 TEST_P(DBWal, ATrimThatIsLostIsNoMatter) {
   ASSERT_OK(db_->Open());
   ASSERT_OK(db()->Append(List(), {K(1, "list")}, ListOf({"one"})));
@@ -193,7 +194,7 @@ TEST_P(DBWal, ATableThatWasDroppedIsNotListedAgain) {
   for (int restart = 0; restart < 3; ++restart) {
     Crash(Worst());
     EXPECT_EQ(Listed(), "list");
-    if (restart == 1) ASSERT_OK(db_->Flush());  // the log has nothing more to say
+    if (restart == 1) ASSERT_OK(db_->Flush());  // the log contains nothing more
   }
   EXPECT_EQ(Get("list", List()), ListOf({"one"}));
 }
@@ -243,7 +244,7 @@ TEST_P(DBWal, AnInstanceIsNotOpenedWithoutItsLog) {
   EXPECT_EQ(Get("a"), "value");
 }
 
-// A directory of an earlier instance of the same path, whose log is still there.
+// A directory of an earlier instance with the same path, whose log still exists.
 TEST_P(DBWal, ANewInstanceDoesNotReplayAnEarlierOnesLog) {
   ASSERT_OK(db_->Open());
   ASSERT_OK(db()->Put(Map(), {K(1, "a")}, "of the earlier"));
@@ -279,7 +280,7 @@ TEST_P(DBWal, DestroyTakesTheLogToo) {
   EXPECT_EQ(Get("b"), "NotFound");
 }
 
-// Stopped anywhere, it leaves what it found, or no instance.
+// A crash at any point leaves the original instance, or none.
 TEST_P(DBWal, ADestroyThatIsCutOffMakesNothingUp) {
   ASSERT_OK(db_->Open());
   ASSERT_OK(db()->Put(Map(), {K(1, "a")}, "value"));
@@ -305,7 +306,7 @@ constexpr int kLongReplayKeys = 150;
 
 class DBWalReplay : public DBWal {
  protected:
-  /// Writes what does not fit a memtable of the instance that opens next.
+  /// Writes more than fits a memtable of the instance that opens next.
   void WriteMany() {
     db_->options().memtable_bytes = 512 << 10;
     ASSERT_OK(db_->Open());
@@ -333,7 +334,8 @@ TEST_P(DBWalReplay, WhatDoesNotFitAMemtableGoesToFiles) {
   ExpectMany(&again, value_);
 }
 
-// Found by db_crash_test: a memtable that a replay sealed passed for all that the log had.
+// Regression (found by db_crash_test): a memtable sealed during a replay was taken for the whole
+// content of the log.
 TEST_P(DBWalReplay, ACrashAmidAReplayLosesNothing) {
   WriteMany();
   const auto image = files_.CrashClone(Worst());

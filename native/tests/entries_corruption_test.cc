@@ -11,8 +11,9 @@
 #include "testing/random.h"
 #include "testing/variable.h"
 
-// Each byte of a segment that two layers share is flipped, and it is cut at each length: neither
-// layer reads a wrong value or entry, whoever looks for the damage is told of it, with the file.
+// Each byte of a segment shared by two layers is flipped, and the segment is truncated at each
+// length. Neither layer reads a wrong value or entry, and a verification reports the damage with
+// the file.
 namespace lava::testing {
 namespace {
 
@@ -32,7 +33,7 @@ class EntriesCorruption : public ::testing::Test {
     Set(&db_);
     ASSERT_OK(db_.Open());
     for (int i = 0; i < 12; ++i) {
-      // Two keys are put twice, some entries are of the other layer alone, some lack a byte.
+      // Two puts for each key, some entries of the other layer alone, some with a missing byte.
       const std::string key = K(1, "k" + std::to_string(i % 10));
       const std::string value = std::to_string(i) + Random(static_cast<uint64_t>(i) + 1).Bytes(90);
       Log(
@@ -50,7 +51,8 @@ class EntriesCorruption : public ::testing::Test {
     EntryLocation location;
     ASSERT_TRUE(db_->BindExternal("nothing", &location).IsNotFound());
     for (int i = 0; i < 4; ++i) {
-      // The first of each of two lists has the birth of all else, the second another.
+      // The first element of each of two lists has the birth of all other data, the second another
+      // one.
       const std::string key = K(1, "l" + std::to_string(i % 2));
       const std::string element = Random(static_cast<uint64_t>(i) + 100).Bytes(90);
       ASSERT_OK(db_->Append(List(&db_), {key}, ListOf({element})));
@@ -84,7 +86,7 @@ class EntriesCorruption : public ::testing::Test {
     EXPECT_NE(status.message().find(name_), Slice::npos) << status.ToString();
   }
 
-  /// The tree's layer: how many keys cannot be read.
+  /// The tree's layer: returns the number of unreadable keys.
   int ReadValues(const std::string& content) {
     const auto image = files_.CrashClone(CrashMode::kAll);
     EXPECT_OK(image->SetContent(path_, content));
@@ -93,7 +95,7 @@ class EntriesCorruption : public ::testing::Test {
     Set(&again);
     const Status opened = again.Open();
     if (!opened.ok()) {
-      // What is too short for the manifest.
+      // The file is shorter than the manifest requires.
       EXPECT_NE(opened.message().find(name_), Slice::npos) << opened.ToString();
       return static_cast<int>(values_.size());
     }
@@ -109,7 +111,8 @@ class EntriesCorruption : public ::testing::Test {
     }
     return told;
   }
-  /// The layer above: entries one by one, by the instance, and all, where they were brought.
+  /// The layer above: reads entries one by one from the instance, and all of them from copied
+  /// bytes.
   int ReadEntries(const std::string& content) {
     EXPECT_OK(files_.SetContent(path_, content));
     int told = 0;
@@ -117,7 +120,7 @@ class EntriesCorruption : public ::testing::Test {
     for (size_t i = 0; i < entries_.size(); ++i) {
       const Status status = db_->ReadEntry(locations_[i], &entry);
       EXPECT_TRUE(!status.ok() || entry == entries_[i]) << "wrong content";
-      // One that ends before has no such place.
+      // A truncated segment has no such location.
       if (!status.ok() && !status.IsInvalidArgument()) ExpectNamed(status);
       told += !status.ok();
     }
@@ -137,7 +140,7 @@ class EntriesCorruption : public ::testing::Test {
   std::vector<std::string> entries_;
   std::vector<EntryLocation> locations_;
   std::string name_, path_, sound_;
-  uint64_t end_ = 0;  // of the entries
+  uint64_t end_ = 0;  // end of the entries
 };
 
 TEST_F(EntriesCorruption, EveryFlippedByte) {
@@ -182,7 +185,7 @@ TEST_F(EntriesCorruption, EveryTruncation) {
   Count(cuts, "truncations of a segment of entries");
 }
 
-// Bytes of one segment are no entries of another, nor of another place in it.
+// Bytes of one segment are not valid entries of another one, nor at another offset.
 TEST_F(EntriesCorruption, EveryOtherPlace) {
   std::vector<std::string> decoded;
   std::string entry;

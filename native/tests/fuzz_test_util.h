@@ -16,7 +16,7 @@
 namespace lava::testing {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr uint64_t kSlowness = 5;  // so many times fewer rounds
+constexpr uint64_t kSlowness = 5;  // factor by which rounds are reduced
 #else
 constexpr uint64_t kSlowness = 1;
 #endif
@@ -31,8 +31,8 @@ inline void PrintExecutions(const std::string& parser, uint64_t count) {
   Count(count, "fuzzer executions of " + parser);
 }
 
-/// All inputs in native/fuzz/corpus/<parser>, and the seeds. With LAVA_WRITE_CORPUS=<directory>
-/// the seeds are written to <directory>/<parser>.
+/// Runs all inputs in native/fuzz/corpus/<parser>, and the seeds. With
+/// LAVA_WRITE_CORPUS=<directory> the seeds are written to <directory>/<parser>.
 inline void RunCorpus(const std::string& parser, RunInput run,
                       const std::vector<std::string>& seeds) {
   namespace files = std::filesystem;
@@ -61,7 +61,7 @@ inline void RunCorpus(const std::string& parser, RunInput run,
   PrintExecutions(parser, executions);
 }
 
-/// One change as fuzzers make them.
+/// One mutation like those of fuzzers.
 inline void MutateOnce(Random* random, const std::vector<std::string>& seeds, std::string* input) {
   const size_t size = input->size();
   const size_t at = random->Uniform(size + 1);
@@ -96,7 +96,7 @@ inline void MutateOnce(Random* random, const std::vector<std::string>& seeds, st
   }
 }
 
-/// Mutates the seeds; a failure says which round of which seed.
+/// Mutates the seeds; a failure names the round and the seed.
 inline void RunMutations(const std::string& parser, RunInput run,
                          const std::vector<std::string>& seeds, uint64_t rounds, uint64_t seed) {
   std::cout << parser << ": mutations by seed " << seed << std::endl;

@@ -1,4 +1,4 @@
-// What the host promises of many instances in one process, on a real disk with the real threads.
+// The host's guarantees for many instances in one process, on a real disk with real threads.
 
 #include <malloc.h>
 #include <unistd.h>
@@ -25,8 +25,9 @@ namespace lava::testing {
 namespace {
 
 constexpr uint64_t kIdleBytesMax = 64 << 10;
-// What nine tenths of the cycles may add. Measured: 135 KiB of heap, which are malloc's caches of
-// this thread (with glibc.malloc.tcache_count=0 not a byte is added), and 0.5 MiB resident.
+// Limits for the growth during nine tenths of the cycles. Measured: 135 KiB of heap, which are
+// malloc's caches of this thread (without growth for glibc.malloc.tcache_count=0), and 0.5 MiB of
+// resident memory.
 constexpr uint64_t kCyclesHeapBytesMax = 256 << 10, kCyclesResidentBytesMax = 2 << 20;
 
 size_t ThreadCount() {
@@ -34,7 +35,7 @@ size_t ThreadCount() {
                                            std::filesystem::directory_iterator()));
 }
 
-// A thread that was waited for may be listed for a moment longer.
+// A joined thread may be listed for a moment longer.
 void ExpectThreads(size_t threads) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (ThreadCount() != threads && std::chrono::steady_clock::now() < end)
@@ -42,10 +43,10 @@ void ExpectThreads(size_t threads) {
   EXPECT_EQ(ThreadCount(), threads);
 }
 
-// Of malloc, of which sanitizers' own tells nothing, and of the pool, which has what is large.
+// Memory of malloc, which is unknown for that of sanitizers, and of the pool for large blocks.
 uint64_t HeapBytes() {
   const struct mallinfo2 info = mallinfo2();
-  SlotHeap::Process().GiveBackFree();  // or sizes that were used once would count
+  SlotHeap::Process().GiveBackFree();  // otherwise memory of sizes that were used once would count
   return info.uordblks + info.hblkhd + PagePool::Process().used_bytes();
 }
 
@@ -68,7 +69,7 @@ void ExpectNothingLeft() {
   EXPECT_EQ(s.threads, 0u);
 }
 
-// What HostStatistics said at most, asked by a thread of its own all the time.
+// Peaks of HostStatistics, sampled continuously by a separate thread.
 class PeakWatch {
  public:
   PeakWatch()
@@ -88,8 +89,8 @@ class PeakWatch {
  private:
   void Look() {
     HostStatistics s = Host::Get().statistics();
-    // A charge is counted, then the cache makes room for it, then the memory is taken: a look amid
-    // that sees more than there is, and not for long.
+    // A charge is counted before the cache frees memory for it, and before the memory is allocated.
+    // A sample in between shows more than is really used, for a short time.
     for (int again = 0; s.charged_bytes > s.budget_bytes && again < 10; ++again) {
       std::this_thread::sleep_for(std::chrono::microseconds(200));
       s.charged_bytes = std::min(s.charged_bytes, Host::Get().statistics().charged_bytes);
@@ -100,7 +101,7 @@ class PeakWatch {
     peak_.table_reader_bytes = std::max(peak_.table_reader_bytes, s.table_reader_bytes);
     peak_.file_buffer_bytes = std::max(peak_.file_buffer_bytes, s.file_buffer_bytes);
   }
-  HostStatistics peak_;  // the thread's until Stop()
+  HostStatistics peak_;  // belongs to the thread until Stop()
   std::atomic<bool> stop_{false};
   std::thread thread_;
 };
@@ -146,7 +147,8 @@ class HostPromises : public fs::PosixTest {
     ASSERT_OK(snapshot.status());
     UntilDone([&] { return (*snapshot)->WaitFlushed(100); });
   }
-  // A cycle's work: files of two kinds, blocks in the cache, and a memtable that is never flushed.
+  // The work of a cycle: files of two kinds, blocks in the cache, and a memtable that is never
+  // flushed.
   void Use(size_t instance) {
     for (uint64_t n = 0; n < 8; ++n) ASSERT_NO_FATAL_FAILURE(Put(instance, n, n % 2 * 1000));
     UntilDone([&] { return opened_[instance].db->Flush(100); });
@@ -165,7 +167,7 @@ TEST_F(HostPromises, AThousandCyclesLeaveNothing) {
   const uint64_t cycles = Variable("LAVA_TEST_CYCLES", 1000);
   const size_t threads = ThreadCount();
   const bool measured = HeapBytes() > 0;
-  uint64_t heap = 0, resident = 0;  // of the first tenth
+  uint64_t heap = 0, resident = 0;  // after the first tenth
   for (uint64_t n = 0; n < cycles; ++n) {
     if (n == cycles / 10) {
       heap = HeapBytes();
@@ -194,7 +196,7 @@ TEST_F(HostPromises, AnIdleInstanceCostsLittleAndNoThread) {
   constexpr size_t kInstances = 200;
   const size_t threads = ThreadCount();
   Lease(64 << 20);
-  ASSERT_NO_FATAL_FAILURE(Open(kInstances));  // with what all share
+  ASSERT_NO_FATAL_FAILURE(Open(kInstances));  // includes what all share
   const uint64_t heap = HeapBytes();
   for (size_t n = 0; n < kInstances; ++n) ASSERT_NO_FATAL_FAILURE(Open(n));
   ExpectThreads(threads);
@@ -237,11 +239,11 @@ TEST_F(HostPromises, TrackedBytesStayWithinTheBudget) {
 
 constexpr uint64_t kStays = 8 << 20, kEnds = 24 << 20;
 
-// Two leases, of which one ends while the other's instances have more than that one allows.
+// One of two leases ends while the other's instances use more than the other lease allows.
 class HostLeaseEnds : public HostPromises {
  protected:
   HostLeaseEnds() {
-    // No compaction takes files away of which blocks are in the cache.
+    // So that no compaction removes files with blocks in the cache.
     options_.l0_compaction_trigger = 1000;
     options_.l0_stall_trigger = 1001;
     Lease(kStays);
@@ -254,7 +256,7 @@ class HostLeaseEnds : public HostPromises {
     for (uint64_t n = 0; n < keys; ++n) ASSERT_NO_FATAL_FAILURE(Get(instance, n));
     ASSERT_GT(Host::Get().statistics().cache_used_bytes, cached_bytes);
   }
-  /// Nobody does anything meanwhile.
+  /// Nothing else happens meanwhile.
   static HostStatistics AwaitBudget() {
     HostStatistics s = Host::Get().statistics();
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
@@ -287,11 +289,11 @@ TEST_F(HostLeaseEnds, ItsMemoryGoesBackToTheSystem) {
   ASSERT_NO_FATAL_FAILURE(FillCache(0, 120'000, kLarge / 2));
   EXPECT_GT(ResidentBytes(), before + kLarge / 3) << "there was nothing to give back";
   ends_.reset();
-  // What the other lease has, what is kept for the next, and what stands between it in the heap.
+  // The other lease's memory, the pool's reserve, and fragmentation of the heap.
   EXPECT_LT(ResidentBytes(), before + kStays + PagePool::kKeptBytesMin + (8 << 20));
 }
 
-// Values apart that are cached one by one: too small for the page pool.
+// Separated values that are cached individually: too small for the page pool.
 TEST_F(HostLeaseEnds, ItsSmallBlocksGoBackToTheSystem) {
   constexpr uint64_t kLarge = 64 << 20;
   const uint64_t before = ResidentBytes();
@@ -335,7 +337,7 @@ TEST_F(HostLeaseEnds, MemtablesOfIdleInstancesGiveWay) {
     ASSERT_NO_FATAL_FAILURE(Put(i % kInstances, i, 400));
   for (size_t n = 0; n < kInstances; ++n)
     ASSERT_EQ(opened_[n].db->statistics().memtable_sealed_bytes, 0u);
-  // As much as many files' metadata would be, which the other lease's cache gave way to.
+  // As much as the metadata of many files, for which the other lease's cache was reduced.
   MemoryCounter* const metadata =
       Impl(options_.lease.get())->budget()->counter(MemoryPurpose::kMetadata);
   metadata->Charge(kStays * 3 / 4);

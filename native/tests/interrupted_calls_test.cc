@@ -19,13 +19,13 @@
 #include "tests/history/model_store.h"
 #include "tests/history/player.h"
 
-// Below the posix file system, and the real file of a volume: the system may break any call off
-// (EINTR), and read or write less than was asked for. The linker leads this program's calls through
-// here, so that whole histories on real files meet both all the time; no answer may change.
+// Below the posix file system, and the real file of a volume, the system may interrupt any call
+// (EINTR), and read or write less than requested. The linker redirects this program's calls to
+// here, so that whole histories on real files meet both all the time. No answer may change.
 namespace lava::testing {
 namespace {
 
-// Those on disk are among these, with and without direct I/O and threads.
+// These include those on disk, with and without direct I/O and threads.
 constexpr uint64_t kHistories = 24;
 
 std::atomic<bool> restless{false};
@@ -45,7 +45,7 @@ bool BrokenOff() {
   return true;
 }
 
-// A part of so many bytes, in whole blocks where the descriptor goes past the page cache.
+// A part of this many bytes, in whole blocks if the descriptor uses direct I/O.
 size_t SomeOf(int descriptor, size_t count) {
   constexpr size_t kBlockBytes = 4096;
   if (!restless || count < 2 || !Dice().OneIn(4)) return count;
@@ -78,7 +78,7 @@ ssize_t __wrap_pwrite(int descriptor, const void* from, size_t count, off_t offs
 
 ssize_t __real_write(int descriptor, const void* from, size_t count);
 ssize_t __wrap_write(int descriptor, const void* from, size_t count) {
-  // What the test itself says goes through here too.
+  // The test's own output also goes through here.
   if (descriptor <= STDERR_FILENO) return __real_write(descriptor, from, count);
   return BrokenOff() ? -1 : __real_write(descriptor, from, SomeOf(descriptor, count));
 }
@@ -158,7 +158,7 @@ TEST(InterruptedCalls, ChangeNoAnswer) {
   Count(writes_shortened_in_ring, "writes of io_uring done in part");
   EXPECT_GT(interrupted, 0u);
   EXPECT_GT(shortened, 0u);
-  // Containers often have no io_uring, and one history alone need not read in batches.
+  // Containers often have no io_uring, and a single history may not read in batches.
   if (fs::ReadBatch::IsParallel() && played >= kHistories) {
     EXPECT_GT(shortened_in_ring, 0u);
   }

@@ -6,7 +6,7 @@ namespace {
 
 TEST(KsstFuzzTest, Corpus) { RunCorpus("ksst", fuzzing::RunKsstInput, fuzzing::KsstSeeds()); }
 
-/// Edits behind right checksums reach the decoders.
+/// Edits with corrected checksums reach the decoders.
 TEST(KsstFuzzTest, SeededEdits) {
   Random random(2013);
   constexpr uint64_t kRounds = 100'000 / kSlowness;

@@ -13,9 +13,9 @@
 #include "tests/history/model_answers.h"
 #include "tests/history/player.h"
 
-// Every charge that the budget can refuse is refused, once or from then on: jobs are put off or
-// made with more than there is, scans read less at once, and no answer changes. Environment:
-//   LAVA_TEST_STEP       only every so many-th charge
+// Every charge that the budget can refuse is refused, once or from then on: jobs are postponed or
+// exceed the budget, scans read less at a time, and no answer changes. Environment:
+//   LAVA_TEST_STEP       only every n-th charge
 //   LAVA_TEST_SEED, LAVA_TEST_WORKLOADS  other histories: the first seed, and how many
 namespace lava::testing {
 namespace {
@@ -59,7 +59,7 @@ struct Workload {
 std::vector<Workload> Workloads() {
   const uint64_t first = Variable("LAVA_TEST_SEED", 0);
   const uint64_t count = Variable("LAVA_TEST_WORKLOADS", 0);
-  // Values inline, apart and collected; with threads.
+  // Inline, separated and collected values; with threads.
   if (count == 0) return {{21, 2}, {45, 45}, {46, 61}, {47, 19}};
   std::vector<Workload> workloads;
   for (uint64_t seed = first; seed < first + count; ++seed)

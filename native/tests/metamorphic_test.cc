@@ -16,8 +16,8 @@
 #include "tests/history/report.h"
 #include "tests/history/shrink.h"
 
-// One history, over every public call, must get the same answers whatever the options are, and the
-// same as from sorted maps. Environment, all with defaults:
+// One history, over every public call, must get the same answers with any options, equal to those
+// of sorted maps. Environment, all with defaults:
 //   LAVA_TEST_SEED, LAVA_TEST_HISTORIES  the first seed, and how many
 //   LAVA_TEST_OPERATIONS                 of each history
 //   LAVA_TEST_OPTIONS                    "12,31": these option sets for each, else two by the seed
@@ -65,7 +65,7 @@ void Report(uint64_t seed, const History& history, uint32_t option_set, const Di
   const auto command = [&](const std::string& keep) {
     return Command(seed, history.size(), option_set, keep);
   };
-  // With threads it need not come again.
+  // With threads the failure may not occur again.
   const bool certain = OptionSetAt(option_set).jobs != OptionSet::Jobs::kThreads;
   const size_t left = ReportDifference(history, first, play, command, certain ? 2000 : 20);
   ADD_FAILURE() << "a history of " << left << " operations, shrunk from " << history.size();
@@ -78,11 +78,11 @@ std::vector<uint32_t> OptionSetsFor(uint64_t seed) {
     return sets;
   }
 #if defined(__SANITIZE_THREAD__)
-  // Those with threads: every eighth of the drawn ones.
+  // The sets with threads: every eighth of the drawn ones.
   const auto turn = static_cast<uint32_t>(seed % 6);
   return {19 + 8 * turn, 19 + 8 * ((turn + 1) % 6)};
 #endif
-  // Every set's turn comes; its neighbour is another one each time round.
+  // Each set has its turn, with a different neighbour in each round.
   const auto first = static_cast<uint32_t>(seed % kOptionSetCount);
   const auto apart = static_cast<uint32_t>(1 + seed / kOptionSetCount % (kOptionSetCount - 1));
   return {first, (first + apart) % kOptionSetCount};
@@ -101,7 +101,7 @@ TEST(Metamorphic, AnyOptionsGiveTheSameAnswers) {
     if (const char* keep = std::getenv("LAVA_TEST_KEEP")) history = Keep(history, IndexesOf(keep));
     const std::vector<std::string> expected = AnswersOfModel(history);
     for (const uint32_t set : OptionSetsFor(seed)) {
-      // Before it runs: an abort says nothing.
+      // Printed before the run, because an abort prints nothing.
       const std::string command = Command(seed, operations, set, "");
       std::cout << command << std::flush;
       if (const auto difference = Play(history, expected, set, seed))
@@ -126,7 +126,7 @@ TEST(Metamorphic, AnyOptionsGiveTheSameAnswers) {
   Count(totals.late_files_in_checkpoints, "files of checkpoints in histories that had not come");
 }
 
-// The machinery itself: it sees a store that is wrong, and finds the few operations that show it.
+// Tests the machinery: it detects a wrong store, and finds the few operations that show the error.
 TEST(Metamorphic, ADefectIsSeenAndShrunkToWhatShowsIt) {
   GeneratorOptions options;
   const History history = GenerateHistory(5, options);
@@ -143,7 +143,7 @@ TEST(Metamorphic, ADefectIsSeenAndShrunkToWhatShowsIt) {
   for (size_t i = 0; i < history.size(); ++i) all.push_back(i);
   ASSERT_TRUE(fails(all));
   const std::vector<size_t> kept = Shrink(history.size(), fails, 2000);
-  ASSERT_EQ(kept.size(), 2u);  // a put and the delete that was forgotten
+  ASSERT_EQ(kept.size(), 2u);  // a put and the ignored delete
   EXPECT_EQ(history[kept[1]].op == Op::kDelete || history[kept[1]].op == Op::kBatch, true);
   EXPECT_EQ(IndexesOf(RangesOf(kept)), kept);
   EXPECT_EQ(RangesOf({0, 1, 2, 3, 17}), "0-3,17");

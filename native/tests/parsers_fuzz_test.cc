@@ -9,8 +9,8 @@
 #include "fuzz/volume_input.h"
 #include "fuzz_test_util.h"
 
-// The committed inputs and a fixed number of mutations of each parser but the key SST's, which has
-// a test of its own. native/fuzz/run.sh runs many more, guided by coverage.
+// The committed inputs and a fixed number of mutations for each parser, except the key SST's, which
+// has a separate test. native/fuzz/run.sh runs many more, guided by coverage.
 namespace lava::testing {
 namespace {
 

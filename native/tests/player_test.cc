@@ -7,7 +7,7 @@
 namespace lava::testing {
 namespace {
 
-// Answers the first questions whether something is there as told, and has nothing.
+// Gives predefined answers to the first existence queries, and has no data.
 class Answers final : public ModelStore {
  public:
   explicit Answers(std::vector<bool> told) : told_(std::move(told)) {}
@@ -36,7 +36,7 @@ std::string Ask(Op op, uint32_t table, std::vector<bool> told) {
   return player.Apply(operation);
 }
 
-// In 10,000 histories it happened once: a compaction dropped the last expired entry of a prefix
+// Regression, once in 10,000 histories: a compaction dropped the last expired entry of a prefix
 // after ContainsPrefix() had seen it, and before the scan.
 TEST(Player, WhatHasExpiredMayGoBetweenTwoReads) {
   for (const Op op : {Op::kContains, Op::kContainsPrefix})

@@ -1,7 +1,7 @@
-// Resident memory of a process beside its budget, with the malloc that the system has: several
-// instances with threads of their own, values from some bytes to 1 MiB, snapshots that are read
-// whole as savepoints are, and restores from them. What malloc keeps of freed memory is charged to
-// nobody, so large memory must not come from it.
+// Compares the resident memory of a process with its budget, using the system's malloc: several
+// instances with separate threads, values from a few bytes to 1 MiB, snapshots that are read
+// completely like savepoints, and restores from them. Freed memory that malloc keeps is not
+// charged, so large blocks must not be allocated from it.
 
 #include <gtest/gtest.h>
 #include <sys/vfs.h>
@@ -45,7 +45,7 @@ uint64_t ResidentBytes() {
   return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// Looks at resident memory all the time.
+/// Samples resident memory continuously.
 class ResidentWatch {
  public:
   ResidentWatch()
@@ -65,13 +65,13 @@ class ResidentWatch {
   uint64_t samples() const { return samples_; }
 
  private:
-  uint64_t peak_ = 0, samples_ = 0;  // the thread's until Stop()
+  uint64_t peak_ = 0, samples_ = 0;  // belongs to the thread until Stop()
   std::atomic<bool> stop_{false};
   std::thread thread_;
 };
 
-/// One instance and the thread that uses it. Buffers come and go with each call, as the bindings'
-/// do that are too large to keep; snapshots are read by threads of their own, as Flink's are.
+/// One instance and the thread that uses it. Each call allocates and frees buffers, like the
+/// bindings for large values. Separate threads read snapshots, as in Flink.
 class User {
  public:
   User(DBOptions options, std::string directory, uint64_t seed)
@@ -116,7 +116,7 @@ class User {
   }
   static std::string KeyOf(size_t n) { return K(static_cast<int>(n % 251), std::to_string(n)); }
 
-  // One of 16 operations is for a large value.
+  // One of 16 operations uses a large value.
   static std::string KeyOf(Random* random, bool large) {
     return KeyOf(large ? random->Uniform(kLargeKeys) : kLargeKeys + random->Uniform(kKeys));
   }
@@ -125,7 +125,7 @@ class User {
     const Status status = db_->Get(table_, {KeyOf(random, random->OneIn(16))}, &got);
     ASSERT_TRUE(status.ok() || status.IsNotFound()) << status.ToString();
   }
-  // Of four of the others three are small.
+  // Three of four of the others are small.
   void Put() {
     const bool large = random_.OneIn(16);
     const std::string key = KeyOf(&random_, large);
@@ -135,7 +135,7 @@ class User {
     UntilDone([&] { return db_->Put(table_, {key}, value); });
   }
 
-  // As a canonical savepoint reads it.
+  // Reads it like a canonical savepoint.
   void Save(Snapshot* snapshot) {
     ScanRequest request;
     request.bytes_max = kMiB / 2;
@@ -181,8 +181,8 @@ class User {
 class ResidentMemory : public fs::PosixTest {
  protected:
   void Run(uint64_t budget, int rounds, int operations) {
-    // Whoever frees something large once, as a JVM does, raises the size from which on glibc maps
-    // allocations by themselves, and how much each arena keeps: to twice as much.
+    // Freeing a large block, as a JVM does, raises glibc's threshold for mapping allocations
+    // separately and doubles the memory that each arena may keep.
     __libc_free(__libc_malloc(31 * kMiB));
     Host::Get().SetBackgroundThreads(4);
     DBOptions options;
@@ -206,14 +206,14 @@ class ResidentMemory : public fs::PosixTest {
     samples_ = watch.samples();
   }
 
-  // Of the last run: what was resident at most, less what was before it.
+  // For the last run: the peak of resident memory, less that before the run.
   uint64_t above() const { return peak_ - std::min(base_, peak_); }
 
   uint64_t base_ = 0, peak_ = 0, samples_ = 0;
 };
 
-/// A group of processes that may have so many bytes more than they came with; none where the test
-/// may not make one (cgroup v1 only).
+/// A group of processes with this limit for additional memory; none if the test may not create one
+/// (cgroup v1 only).
 class MemoryLimit {
  public:
   explicit MemoryLimit(uint64_t bytes)
@@ -227,7 +227,7 @@ class MemoryLimit {
     std::filesystem::remove(directory_, ignored);
   }
   bool made() const { return made_; }
-  /// Puts the calling process into it.
+  /// Moves the calling process into the group.
   bool Join() const { return Write("cgroup.procs", "0"); }
 
  private:
@@ -245,10 +245,10 @@ bool IsOnDisk(const std::string& directory) {
   return statfs(directory.c_str(), &facts) == 0 && facts.f_type != kTmpfs;
 }
 
-// What the process had before does not count into the limit. Pages of files do, and go when it is
-// reached; what the kernel needs for itself counts, too. Where the machine lets a test set no such
-// limit, or files are in memory, samples alone hold the process against it. The first of the tests:
-// no thread runs yet.
+// Memory that the process had before does not count towards the limit. Pages of files do, but are
+// dropped when the limit is reached; the kernel's own memory counts as well. If the machine does
+// not allow a test to set such a limit, or files are in memory, only samples enforce it. Must be
+// the first test, because no thread may run yet.
 TEST_F(ResidentMemory, AProcessWithThatLimitIsNotKilled) {
   constexpr uint64_t kKernelBytes = 8 * kMiB;
   constexpr uint64_t kLimit = kBudget + kBudget / 20 + kBesideBytesMax + kKernelBytes;
@@ -265,7 +265,7 @@ TEST_F(ResidentMemory, AProcessWithThatLimitIsNotKilled) {
 }
 
 TEST_F(ResidentMemory, StaysWithinTheBudgetWithWhateverMallocThereIs) {
-  Run(16 * kMiB, 2, 300);  // the code's pages, and threads' arenas, are there afterwards
+  Run(16 * kMiB, 2, 300);  // loads the code's pages and creates threads' arenas
   ASSERT_FALSE(HasFailure());
   Run(kBudget, 6, 3000);
   Count(samples_, "samples");

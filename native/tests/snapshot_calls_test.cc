@@ -15,10 +15,10 @@
 #include "memory/free_heap.h"
 #include "tests/db_real_test_util.h"
 
-// What a checkpoint's synchronous part asks of the system. The kernel sends every call of the
-// thread here (PR_SET_SYSCALL_USER_DISPATCH), whoever makes it, allocators and locks included.
+// System calls in a checkpoint's synchronous part. The kernel redirects every call of the thread to
+// here (PR_SET_SYSCALL_USER_DISPATCH), including those of allocators and locks.
 
-// The way out of the signal's handler, the only place whose calls the kernel lets pass.
+// The signal handler's return, the only code whose calls the kernel lets pass.
 extern "C" char lava_test_restorer[], lava_test_restorer_end[];
 asm(R"(
   .text
@@ -32,7 +32,7 @@ lava_test_restorer_end:
 namespace lava::testing {
 namespace {
 
-// The kernel reads it at each call of the thread that gave it.
+// The kernel reads it at each call of the thread that registered it.
 volatile char selector = SYSCALL_DISPATCH_FILTER_ALLOW;
 std::vector<long>* made = nullptr;
 
@@ -47,7 +47,7 @@ void Dispatched(int, siginfo_t* info, void* context) {
   selector = SYSCALL_DISPATCH_FILTER_BLOCK;
 }
 
-// The kernel's own struct: the library's call puts a way out of its own into it.
+// The kernel's own struct, because the library's call would install its own return code.
 struct KernelAction {
   void (*handler)(int, siginfo_t*, void*);
   unsigned long flags;
@@ -59,7 +59,7 @@ long SetAction(const KernelAction* action, KernelAction* before) {
   return syscall(SYS_rt_sigaction, SIGSYS, action, before, sizeof(uint64_t));
 }
 
-/// The numbers of the system calls that this thread makes in it.
+/// The numbers of the system calls that this thread makes in the call.
 template <typename Call>
 std::vector<long> SystemCallsIn(Call call) {
   constexpr unsigned long kHasRestorer = 0x04000000;
@@ -108,15 +108,16 @@ class SnapshotCallsTest : public RealDBTest {
   }
 };
 
-// The flush of what it seals is submitted, which wakes a thread, when the snapshot is first used.
+// The flush of the sealed memtable is submitted, which wakes a thread, when the snapshot is first
+// used.
 TEST_F(SnapshotCallsTest, ASnapshotMakesNone) {
   ASSERT_NO_FATAL_FAILURE(Open());
   for (int round = 0; round < 10; ++round) {
-    // Settled, so that a thread waits for work, and none is in the way.
+    // Settled, so that a thread waits for work, and no other work interferes.
     ASSERT_NO_FATAL_FAILURE(Overwrite(5));
     ASSERT_NO_FATAL_FAILURE(Settle());
     ASSERT_NO_FATAL_FAILURE(Overwrite(5));
-    // Free heap has just gone back, and no other thread holds malloc's lock for that any more.
+    // Free heap has just been returned, and no other thread holds malloc's lock for that any more.
     const HostImpl* const host = Impl(options_.lease.get())->host();
     while (host->gives_back_heap()) std::this_thread::yield();
     GiveBackFreeHeap();

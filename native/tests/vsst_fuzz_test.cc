@@ -6,7 +6,7 @@ namespace {
 
 TEST(VsstFuzzTest, Corpus) { RunCorpus("vsst", fuzzing::RunVsstInput, {"\1"}); }
 
-/// Edits behind right checksums reach the decoders.
+/// Edits with corrected checksums reach the decoders.
 TEST(VsstFuzzTest, SeededEdits) {
   Random random(2027);
   constexpr uint64_t kRounds = 40'000 / kSlowness;

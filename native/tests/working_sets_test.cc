@@ -1,4 +1,5 @@
-// What jobs charge before they begin, held against what they take: the program's own malloc counts.
+// Compares the memory that jobs charge before they begin with the memory that they use, as counted
+// by the program's own malloc.
 
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -29,7 +30,7 @@ void* __libc_memalign(size_t, size_t);
 
 namespace {
 
-// Of the only thread that matters, since the watch began.
+// Counts for the only relevant thread, since the watch began.
 struct Watch {
   bool on = false;
   int64_t heap = 0, heap_peak = 0;
@@ -73,7 +74,7 @@ void free(void* memory) {
 }
 }
 
-// So that the page pool takes nothing of it: what is allocated is the same.
+// Makes malloc serve all allocations instead of the page pool; the amounts are the same.
 namespace {
 const bool all_from_malloc = [] {
   lava::large_bytes_min = SIZE_MAX;
@@ -89,7 +90,7 @@ struct Case {
   uint64_t value_bytes_min, value_bytes_max;
   uint64_t separation_bytes;
   Compression compression;
-  uint64_t list_keys = 0;  // else values of many keys
+  uint64_t list_keys = 0;  // otherwise values of many keys
   ValuePolicy policy = ValuePolicy::kAutomatic;
 };
 
@@ -97,7 +98,7 @@ class WorkingSets : public fs::PosixTest, public ::testing::WithParamInterface<C
  protected:
   WorkingSets() : executor_(7) {
     options_.lease = *Host::Get().Acquire(256 << 20, 0.5);
-    // Lists have many parts, which are put together.
+    // Lists have many parts, which are combined.
     options_.memtable_bytes = GetParam().list_keys > 0 ? 512 << 10 : 4 << 20;
     options_.target_file_bytes = 16 << 20;
     options_.value_file_bytes = 16 << 20;
@@ -120,7 +121,7 @@ class WorkingSets : public fs::PosixTest, public ::testing::WithParamInterface<C
     table_ = *table;
   }
 
-  // Half of each value compresses away, and all have something in common.
+  // Half of each value is compressible, and all values have a common part.
   std::string Value() {
     const Case& c = GetParam();
     const uint64_t bytes =
@@ -155,7 +156,7 @@ class WorkingSets : public fs::PosixTest, public ::testing::WithParamInterface<C
   struct Peak {
     uint64_t jobs = 0, heap = 0, charged = 0;
   };
-  // Runs queued jobs, watched, and holds each against what it charged.
+  // Runs queued jobs under the watch, and compares each with its charge.
   bool RunJobs(uint64_t jobs_max) {
     LeaseImpl* const lease = Impl(options_.lease.get());
     constexpr MemoryPurpose kPurposes[] = {MemoryPurpose::kFlushes, MemoryPurpose::kCompactions,
@@ -174,7 +175,7 @@ class WorkingSets : public fs::PosixTest, public ::testing::WithParamInterface<C
       executor_.RunOne();
       watch.on = false;
       const uint64_t charged = watch.charged_peak;
-      // What stays is charged elsewhere: new files' readers, blocks in the cache.
+      // Memory that stays is charged elsewhere: new files' readers, blocks in the cache.
       const uint64_t elsewhere =
           Grown(readers, lease->budget()->counter(MemoryPurpose::kReaders)->used()) +
           Grown(cached, lease->host()->cache()->used_bytes());
@@ -205,7 +206,7 @@ class WorkingSets : public fs::PosixTest, public ::testing::WithParamInterface<C
 TEST_P(WorkingSets, AreWhatJobsTake) {
   ASSERT_NO_FATAL_FAILURE(Open());
   const uint64_t list_keys = GetParam().list_keys;
-  const int rounds = list_keys > 0 ? 3 : 6;  // of small memtables it takes long
+  const int rounds = list_keys > 0 ? 3 : 6;  // takes long with small memtables
   for (int round = 0; round < rounds; ++round) {
     const uint64_t keys = list_keys > 0 ? list_keys : 10'000'000 / (GetParam().value_bytes_max + 1);
     ASSERT_NO_FATAL_FAILURE(Fill(10 << 20, keys));
@@ -218,7 +219,7 @@ TEST_P(WorkingSets, AreWhatJobsTake) {
   EXPECT_GT(worst_.jobs, 10u);
   EXPECT_EQ(db_->statistics().merged_value_bytes > 0,
             list_keys > 0 || GetParam().policy == ValuePolicy::kMerge);
-  // An estimate that is far too large makes jobs wait for nothing.
+  // An estimate that is far too large makes jobs wait unnecessarily.
   EXPECT_LT(charged_, 12 * heap_ + worst_.jobs * (1 << 20));
 }
 

@@ -5,8 +5,8 @@
 #include "testing/random.h"
 #include "tests/history/lava_store.h"
 
-// LavaStore as a layer above sees it that logs its changes where the instance does: it knows what
-// it logged in this opening, and where.
+// LavaStore with a layer above that logs its changes in the instance's log. The layer knows the
+// locations of what it logged since the open.
 namespace lava::testing {
 
 // number: whether the entry lacks the value's first byte, and whether the value is bound late.
@@ -23,7 +23,7 @@ Status LavaStore::PutExternal(const Operation& o) {
   } else {
     LAVA_RETURN_IF_ERROR(Finish([&] { return db_->Put(table, ref, o.value); }));
     const Status bound = db_->BindExternal(entry, &location);
-    // It is put, bound or not.
+    // The put has happened, bound or not.
     if (bound.IsNotFound() || (may_fail_ && !bound.ok())) return Status::OK();
     LAVA_RETURN_IF_ERROR(bound);
   }
@@ -43,7 +43,7 @@ Status LavaStore::AppendExternal(const Operation& o) {
   if (rest.empty() || !NextListSegment(&rest, &kind, &element).ok()) return Status::OK();
   Logged logged{{}, "add to " + Hex(o.key) + " " + std::string(element)};
   const Status bound = db_->BindExternal(logged.bytes, &logged.location);
-  // It is appended, bound or not.
+  // The append has happened, bound or not.
   if (bound.IsNotFound() || (may_fail_ && !bound.ok())) return Status::OK();
   LAVA_RETURN_IF_ERROR(bound);
   if (!rest.empty()) return Status::InvalidArgument("the first element of several was bound");
@@ -52,7 +52,7 @@ Status LavaStore::AppendExternal(const Operation& o) {
   return Status::OK();
 }
 
-// InvalidArgument: another value is there.
+// InvalidArgument if the key has another value.
 Status LavaStore::CheckExternal(const Operation& o) {
   const Status other = Status::InvalidArgument("another value is read than was put");
   LAVA_ASSIGN_OR_RETURN(const Value value, Get(o.table, o.key, -1));
@@ -63,7 +63,7 @@ Status LavaStore::CheckExternal(const Operation& o) {
   const Status found = WithFiles([&] {
     return db_->GetExternal(table, {key, PrefixOf(o.table)}, &location);
   });
-  // A job on a thread of its own may have written it anew.
+  // A concurrent job may have rewritten it.
   if (found.IsNotFound()) return Status::OK();
   LAVA_RETURN_IF_ERROR(found);
   std::string alone;
@@ -82,7 +82,7 @@ Status LavaStore::ReadEntry(const Logged& logged) {
 Status LavaStore::FinishEntries(uint64_t segment) {
   const Status status = db_->FinishEntries(segment);
   if (!status.ok()) {
-    // The newest one may be where entries go.
+    // The newest segment may still receive entries.
     const bool newest = segment == logged_.back().location.segment;
     return newest && status.IsInvalidArgument() ? Status::OK() : status;
   }

@@ -17,7 +17,7 @@ struct Weight {
   Op op;
   uint32_t share;
 };
-// Of 1000.
+// Weights of 1000.
 constexpr Weight kWeights[] = {
     {Op::kPut, 290},
     {Op::kDelete, 75},
@@ -107,7 +107,7 @@ class Generator {
   }
   std::string Key(uint32_t table) {
     std::string key = Prefix();
-    // Long keys that share almost everything, some of them one the other's beginning.
+    // Long keys that share almost all bytes; some are prefixes of others.
     if (random_.OneIn(25)) key.append(random_.Between(20, 300), 'x');
     if (PrefixBytesOf(table) != 0 ? !random_.OneIn(10) : random_.OneIn(4))
       key.push_back(static_cast<char>(random_.Uniform(8)));
@@ -118,7 +118,7 @@ class Generator {
     if (random_.OneIn(20)) return std::string(random_.Uniform(3000), 'z');
     return random_.SkewedBytes(60);
   }
-  // With TTL: written now or some units ago.
+  // With TTL: timestamps of now or of some units ago.
   std::string Stamped(uint32_t table) {
     std::string bytes;
     const TtlLayout layout = kHistoryTables[table].ttl_layout;
@@ -130,7 +130,8 @@ class Generator {
   std::string Value(uint32_t table) {
     if (kHistoryTables[table].kind != TableKind::kList) return Stamped(table);
     std::string value;
-    // Joined ones come from canonical savepoints, without boundaries and so without expiry.
+    // Joined elements come from canonical savepoints, without boundaries and therefore without
+    // expiry.
     const bool joined = !HasTtl(table) && random_.OneIn(8);
     for (uint64_t i = random_.OneIn(4) ? random_.Uniform(5) : 1; i > 0; --i)
       AppendListSegment(joined ? ListSegment::kJoined : ListSegment::kElement, Stamped(table),
@@ -148,7 +149,7 @@ class Generator {
     return o;
   }
   void DrawRange(Operation* o) {
-    // Mostly narrow, so that something is left.
+    // Usually narrow, so that some data is left.
     if (random_.OneIn(6)) {
       o->upper = Key(o->table);
     } else {
@@ -175,7 +176,7 @@ class Generator {
     o->exclusive = !o->key.empty() && random_.OneIn(4);
   }
 
-  // Back by some units, or ahead without the steady clock. Not drawn from the same numbers.
+  // Back by some units, or ahead without the steady clock. Uses a separate generator.
   void StepTheClock(Operation* o) {
     if (clock_random_.OneIn(4)) {
       time_ -= std::min(time_ - kFirstTime / 2, clock_random_.Uniform(6));
@@ -186,8 +187,7 @@ class Generator {
     }
   }
 
-  // Not weights of their own, nor draws from the same numbers, which would make every history
-  // another one.
+  // Uses neither weights nor the common generator, because that would change every history.
   void ShareTheLog(Operation* o) {
     if (o->op != Op::kPut && o->op != Op::kAppend && o->op != Op::kRunJobs) return;
     // Lists get several elements between two segments.
@@ -255,7 +255,7 @@ class Generator {
       case Op::kTune:
         o.table = Table();
         o.number = random_.Next();
-        // Not a weight of its own, which would make every history another one.
+        // Not a weight, because that would change every history.
         if (o.number >> 63 != 0) {
           o.op = Op::kTuneHost;
           return o;

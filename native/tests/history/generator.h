@@ -6,18 +6,18 @@ namespace lava::testing {
 
 struct GeneratorOptions {
   size_t operations = 1000;
-  /// Only what changes an instance, and little of it at a time: for crashes.
+  /// Only operations that change an instance, with little data each: for crashes.
   bool writes_only = false;
-  /// One in so many values is large.
+  /// One value out of this many is large.
   uint32_t large_one_in = 60;
-  /// One in so many puts ends an entry of the layer above, and one in so many runs of jobs is
-  /// something else that this layer does.
+  /// One put out of this many ends an entry of the layer above, and one run of jobs out of this
+  /// many is replaced by another operation of this layer.
   uint32_t entries_one_in = 8;
 };
 
-/// A history over every public call. The same seed and options give the same history; a shorter
-/// one is the longer one's beginning. Time only goes on and TTLs only become shorter, so that what
-/// has expired once stays so.
+/// A history over every public call. The same seed and options give the same history; a shorter one
+/// is a prefix of the longer one. Time only advances and TTLs only become shorter, so that expired
+/// data stays expired.
 History GenerateHistory(uint64_t seed, const GeneratorOptions& options);
 
 }  // namespace lava::testing

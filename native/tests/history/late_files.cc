@@ -5,14 +5,14 @@
 
 namespace lava::testing {
 
-// Puts a file of an import where its instance finds it, or where it waits.
+// Puts a file of an import into the instance's directory, or where it waits.
 Status LavaStore::Place(const Snapshot::File& file, const std::string& directory,
                         ImportSource* source) {
   const std::string from = PathOf(file);
   const std::string here = directory + "/" + file.name;
   const std::string waiting = directory + "-late/" + file.name;
   LAVA_ASSIGN_OR_RETURN(const bool is_here, fs_->Exists(here));
-  if (is_here) return Status::OK();  // another part of the import has it, too
+  if (is_here) return Status::OK();  // another part of the import also has it
   if (has_late_files_) {
     LAVA_RETURN_IF_ERROR(fs_->CreateDirectory(directory + "-late"));
     LAVA_ASSIGN_OR_RETURN(const bool is_waiting, fs_->Exists(waiting));
@@ -30,7 +30,7 @@ std::string LavaStore::PathOf(const Snapshot::File& file) const {
   return late != late_files_.end() ? late->second : directory_ + "/" + file.name;
 }
 
-// Behind an import.
+// After an import.
 void LavaStore::AwaitFiles() {
   std::lock_guard<std::mutex> lock(late_mutex_);
   late_files_.clear();
@@ -45,7 +45,7 @@ void LavaStore::AwaitFiles() {
         if (late_files_.empty()) return;
         auto late = late_files_.begin();
         std::advance(late, random.Uniform(late_files_.size()));
-        // What fails here fails again where it is told.
+        // An error here occurs again where it is reported.
         if (!BringLocked(std::string(late->first)).ok()) return;
       }
       std::this_thread::sleep_for(std::chrono::microseconds(random.Uniform(2000)));
@@ -58,7 +58,7 @@ void LavaStore::StopBringing() {
   if (bringing_.joinable()) bringing_.join();
 }
 
-// For a read that asks for it.
+// For a read that requests the file.
 Status LavaStore::Bring(const std::string& name) {
   std::lock_guard<std::mutex> lock(late_mutex_);
   if (late_files_.contains(name)) return BringLocked(name);

@@ -29,7 +29,7 @@ std::string NewRealDirectory() {
       .string();
 }
 
-/// For all value files: those of histories have too few values to train one.
+/// For all value files, because those of histories have too few values to train one.
 const std::string& HistoryDictionary() {
   static const std::string dictionary = [] {
     Random random(1);
@@ -141,7 +141,7 @@ Status LavaStore::OpenIn(const std::string& directory, std::span<const ImportSou
   if (time_) db_->ContinueTime(*time_);
   db_->SetTime(now_ms_);
   time_ = db_->time();
-  // The first puts, too, are watched.
+  // The first puts must be tracked as well.
   EntryLocation location;
   const Status watched = db_->BindExternal("", &location);
   return watched.IsNotFound() ? Status::OK() : Status::IOError("bound: " + watched.ToString());
@@ -173,13 +173,13 @@ Snapshot* LavaStore::SnapshotAt(int32_t slot) const {
   return slot < 0 ? nullptr : snapshots_.at(slot).get();
 }
 
-// Until it is not Busy. Where jobs are simulated, they run meanwhile.
+// Repeats the call while it is Busy. Simulated jobs run meanwhile.
 Status LavaStore::Finish(const std::function<Status()>& call) {
   if (db_ == nullptr) return Status::Closed("the instance could not be opened");
   for (int i = 0; i < kBusyMax; ++i) {
     const Status status = call();
     if (!status.IsBusy()) return status;
-    // Jobs that it waits for may wait for a file.
+    // The jobs for which it waits may wait for a file.
     LAVA_RETURN_IF_ERROR(BringAny());
     if (simulated_ != nullptr) simulated_->RunUntilIdle();
     clock_.Advance(10);
@@ -228,8 +228,8 @@ Status LavaStore::WriteBatch(std::span<const Operation> writes) {
 
 namespace {
 
-// A key that no instance takes. Made once for each beginning: to make it takes a fifth of a
-// history's time.
+// A key that no instance accepts. Cached for each prefix: creating it takes a fifth of a history's
+// time.
 const std::string& TooLong(const std::string& begin) {
   static std::mutex mutex;
   static std::map<std::string, std::string> made;
@@ -365,7 +365,7 @@ Result<std::vector<Model::Entry>> LavaStore::Scan(const Operation& scan) {
         WithFiles([&] { return db_->Scan(t, request, &page, SnapshotAt(scan.slot)); }));
     LAVA_RETURN_IF_ERROR(ParsePage(page, &entries));
     if (page.done) return entries;
-    // What runs between two pages must not matter.
+    // Jobs that run between two pages must not matter.
     if (simulated_ != nullptr && pages % 4 == 1) simulated_->RunOne();
     if (page.entries == 0) continue;
     from = page.last_key;
@@ -410,7 +410,7 @@ Status LavaStore::Checkpoint(int32_t slot) {
   return Status::OK();
 }
 
-// Flushes the slot's snapshot, or one of now, and links its files.
+// Flushes the slot's snapshot, or a new one, and links its files.
 Status LavaStore::Adopt(int32_t slot, const std::string& directory, ImportSource* source) {
   std::shared_ptr<Snapshot> snapshot;
   if (HasSnapshot(slot)) {
@@ -434,7 +434,7 @@ Status LavaStore::Import(const ImportPlan& plan) {
     return Adopt(slot, directory, &sources.back());
   };
   for (const ImportPart& part : plan) LAVA_RETURN_IF_ERROR(adopt(part.slot, part.first, part.last));
-  // So that nothing is lost should the new instance not open.
+  // So that nothing is lost if the new instance does not open.
   LAVA_RETURN_IF_ERROR(Flush());
   LAVA_RETURN_IF_ERROR(OpenIn(directory, sources));
   AwaitFiles();
@@ -450,7 +450,7 @@ Status LavaStore::Reopen() {
   return Open();
 }
 
-// Closes, and tries what must be refused then.
+// Closes, and tries calls that must be refused then.
 Status LavaStore::CheckClosed() {
   LAVA_ASSIGN_OR_RETURN(Table * table, TableAt(0));
   LAVA_ASSIGN_OR_RETURN(const std::shared_ptr<Snapshot> snapshot, db_->TakeSnapshot());
@@ -484,7 +484,7 @@ Status LavaStore::CompactAll() {
 
 void LavaStore::RunJobs(uint64_t count) {
   if (simulated_ == nullptr) return;
-  if (!BringAny().ok()) return;  // what reads it finds out
+  if (!BringAny().ok()) return;  // reads report the error
   for (uint64_t i = 0; i < count && simulated_->RunOne(); ++i) {
   }
 }
@@ -493,7 +493,7 @@ Status LavaStore::DropTable(uint32_t table) {
   LAVA_ASSIGN_OR_RETURN(Table * t, TableAt(table));
   LAVA_RETURN_IF_ERROR(Finish([&] { return db_->DropTable(t); }));
   tables_.erase(table);
-  // Every use of what was dropped is refused.
+  // Every use of the dropped table is refused.
   const Status after = db_->Put(t, {ToStore(std::string("\1k\1", 3)), PrefixOf(table)}, "v");
   return after.IsClosed() ? Status::OK() : Status::IOError("a dropped table can be written to");
 }
@@ -523,7 +523,7 @@ Status LavaStore::Tune(uint32_t table, uint64_t number) {
 }
 
 void LavaStore::TuneHost(uint64_t number) {
-  // From the first byte on everything with garbage collects for the sake of all.
+  // With a limit of one byte, each instance with garbage collects for all.
   static constexpr uint64_t kNeverFull = 1ull << 50;
   static constexpr uint64_t kFrom[] = {1, 50'000, kNeverFull - 1};
   static constexpr double kCores[] = {0, 0.2, 1, 100};
@@ -559,12 +559,12 @@ Status LavaStore::CheckAtEnd() {
   LAVA_RETURN_IF_ERROR(db_->ReleaseEntries(UINT64_MAX));
   logged_.clear();
   if (simulated_ != nullptr) return CheckAtRest();
-  // Threads may be amid something still: a job removes files after it has counted itself out.
+  // Threads may still be working: a job removes files after it has stopped counting as running.
   Status status;
   for (int i = 0; i < 5000; ++i) {
     status = CheckAtRest();
     if (status.ok()) return status;
-    // What a read held last goes with the next flush.
+    // Files held by a last read are removed with the next flush.
     LAVA_RETURN_IF_ERROR(Flush());
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -590,8 +590,8 @@ Status LavaStore::CheckAtRest() {
   return CheckRecordCounts();
 }
 
-// All has been compacted, so the files' records are what a scan shows, and deletions that were
-// moved to the last level as they are.
+// Everything has been compacted, so the files contain the records that a scan shows, and deletions
+// that were moved to the last level unchanged.
 Status LavaStore::CheckRecordCounts() {
   for (uint32_t table = 0; table < kHistoryTableCount; ++table) {
     if (HasTtl(table)) continue;

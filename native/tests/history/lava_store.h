@@ -22,10 +22,10 @@
 namespace lava::testing {
 
 /// LavaKV with an option set.
-/// Ownership:  a file system that is given must outlive it; without one it has its own.
+/// Ownership:  a given file system must outlive it; otherwise it has its own.
 class LavaStore final : public Store {
  public:
-  /// What instances of all stores did until they were closed. One thread at a time.
+  /// Totals over the instances of all stores until they were closed. One thread at a time.
   struct Totals {
     uint64_t gc_jobs = 0, gc_values_dead = 0, value_reads = 0, merged_value_bytes = 0;
     uint64_t values_logged = 0, external_values = 0, external_elements = 0, entries_read = 0;
@@ -36,30 +36,30 @@ class LavaStore final : public Store {
   LavaStore(const OptionSet& set, uint64_t seed, fs::FileSystem* file_system = nullptr);
   ~LavaStore() override;
 
-  /// Opens the instance in directory() or makes it. Before anything else.
+  /// Opens the instance in directory() or creates it. Must be called first.
   Status Open();
   Status OpenAt(const std::string& directory) { return OpenIn(directory, {}); }
   /// Closes without a flush.
   void CloseNow();
-  /// From the next opening on it is as late as there, and values expire as there.
+  /// From the next open on, uses the other store's time and TTLs.
   void TakeTimes(const LavaStore& other) {
     clock_.Advance(other.now_ms_ - now_ms_);
     now_ms_ = other.now_ms_;
     time_ = other.time_;
     ttl_ms_ = other.ttl_ms_;
   }
-  /// From the next opening on: beside the instance's jobs another one of the lease runs, and never
-  /// ends, so that what finds no memory waits.
+  /// From the next open on, another job of the same lease runs concurrently and never ends, so that
+  /// jobs without memory wait.
   void HaveAJobBeside() { job_beside_ = true; }
-  /// Imports find only some of their files there; the others come at any moment, or when a read
-  /// needs them.
+  /// Imports find only some of their files; the others arrive at any moment, or when a read needs
+  /// them.
   void HaveLateFiles() { has_late_files_ = true; }
-  /// Files fail: background work may.
+  /// File operations fail, so background work may fail.
   void MayFail() { may_fail_ = true; }
   bool is_open() const { return db_ != nullptr; }
   const std::string& directory() const { return directory_; }
   DB* db() { return db_.get(); }
-  /// Its own, of option sets that are in memory.
+  /// Its own file system, for option sets in memory.
   CrashableFileSystem& memory() { return memory_.value(); }
   TestClock& clock() { return clock_; }
 
@@ -135,7 +135,7 @@ class LavaStore final : public Store {
   std::optional<ChosenFileSystem> memory_;
   std::unique_ptr<FileVolume> file_volume_;
   std::unique_ptr<fs::FileSystem> posix_;
-  std::unique_ptr<MemVolume> volume_;  // mounted anew for each opening
+  std::unique_ptr<MemVolume> volume_;  // mounted again for each open
   fs::FileSystem* fs_;
   std::string root_;
   bool may_fail_ = false;
@@ -143,9 +143,10 @@ class LavaStore final : public Store {
   bool has_late_files_ = false;
   Random late_random_;
   mutable std::mutex late_mutex_;
-  std::map<std::string, std::string> late_files_;  // name -> where it waits; guarded by late
-  // Where jobs have threads, a write waits for them, and they for files: another thread brings
-  // these.
+  // name -> where the file waits; guarded by late_mutex_
+  std::map<std::string, std::string> late_files_;
+  // With real threads, a write waits for jobs, and jobs wait for files: a separate thread provides
+  // the files.
   std::thread bringing_;
   std::atomic<bool> stop_bringing_{false};
   MemoryCounter beside_;
@@ -158,17 +159,17 @@ class LavaStore final : public Store {
   std::unique_ptr<SimExecutor> simulated_;
   uint32_t openings_ = 0, directories_ = 0;
   uint64_t separation_bytes_ = 0;
-  lava::WriteBatch batch_;  // used again and again, as its users do
+  lava::WriteBatch batch_;  // reused, like users do
   PinnedValue value_;
-  uint32_t extra_ = 0;  // partition bytes beyond one
+  uint32_t extra_ = 0;  // partition bytes in addition to the first
   std::string directory_;
   int64_t now_ms_ = 0;
-  std::optional<TtlTime> time_;  // as a checkpoint would carry it
+  std::optional<TtlTime> time_;  // as in a checkpoint
   std::map<uint32_t, int64_t> ttl_ms_;
   std::unique_ptr<DB> db_;
-  std::map<uint32_t, Table*> tables_;  // of this opening
+  std::map<uint32_t, Table*> tables_;  // of this open
   std::map<int32_t, std::shared_ptr<Snapshot>> snapshots_;
-  std::vector<Logged> logged_;  // in this opening, and not released
+  std::vector<Logged> logged_;  // in this open, and not released
 };
 
 }  // namespace lava::testing

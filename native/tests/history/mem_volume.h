@@ -11,13 +11,13 @@ namespace lava::testing {
 /// Threads:    Remount() by one, while no file is open.
 class MemVolume {
  public:
-  /// Extents are small, so that files have many, and the journal is compacted often.
+  /// Extents are small, so that files have many of them, and the journal is compacted often.
   MemVolume() : disk_(0, kBytesMax, /*may_crash=*/false) {
     FormatVolume(disk_.Open().get(),
                  {.capacity_bytes = kBytesMax, .extent_bytes = 16 << 10, .initial_bytes = 1 << 20});
   }
 
-  /// As after the process was killed.
+  /// As after a kill of the process.
   Status Remount() {
     mounted_.reset();
     lavafs::MountOptions options;

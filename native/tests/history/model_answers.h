@@ -7,7 +7,7 @@
 
 namespace lava::testing {
 
-/// What a model answers to each operation of a history, in words, and last at its end.
+/// A model's answer to each operation of a history as text, and its final answer.
 std::vector<std::string> AnswersOfModel(const History& history);
 
 }  // namespace lava::testing

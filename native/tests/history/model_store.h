@@ -46,7 +46,8 @@ class ModelStore : public Store {
   std::map<int32_t, Model> snapshots_;
 };
 
-/// One that is wrong, to see that it is noticed: it deletes nothing of table 1 but in batches.
+/// A wrong store, to verify that errors are noticed: it ignores deletes in table 1 except in
+/// batches.
 class ForgetfulStore final : public ModelStore {
  public:
   Status Write(const Operation& write) override {
@@ -55,7 +56,7 @@ class ForgetfulStore final : public ModelStore {
   }
 };
 
-/// The request of a scan's first page, in the operation's keys.
+/// The request of a scan's first page, with the operation's keys.
 ScanRequest RequestOf(const Operation& scan);
 
 }  // namespace lava::testing

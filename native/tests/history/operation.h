@@ -9,8 +9,8 @@
 
 namespace lava::testing {
 
-/// The tables of all histories, by their number. Keys are as for one partition byte: a store with
-/// two puts a zero before.
+/// The tables of all histories, by number. Keys have one partition byte; a store with two adds a
+/// leading zero.
 struct HistoryTable {
   const char* name;
   TableKind kind;
@@ -27,17 +27,18 @@ inline constexpr HistoryTable kHistoryTables[] = {
 };
 inline constexpr uint32_t kHistoryTableCount = std::size(kHistoryTables);
 inline constexpr uint32_t kPartitionMax = 15;
-/// Partition, a letter and a byte: what a map's keys may be deleted by.
+/// Partition, a letter and a byte: the prefix by which a map's keys may be deleted.
 inline constexpr uint32_t kPrefixBytes = 3;
 inline uint32_t PrefixBytesOf(uint32_t table) {
   return kHistoryTables[table].kind == TableKind::kMap ? kPrefixBytes : 0;
 }
 inline bool HasTtl(uint32_t table) { return kHistoryTables[table].ttl_layout != TtlLayout::kNone; }
 
-/// The unit of the histories' clock. Coarse, so that it does not matter how long a store takes.
+/// The unit of the histories' clock. It is so coarse that the duration of a store's operations does
+/// not matter.
 inline constexpr int64_t kTimeUnitMs = 1'000'000'000;
 inline constexpr uint64_t kFirstTime = 100;  // units
-/// Added to a time that is ahead of what the steady clock confirms.
+/// Added to a time ahead of the time that the steady clock confirms.
 inline constexpr uint64_t kUnconfirmed = 1ull << 32;
 
 enum class Op : uint8_t {
@@ -49,8 +50,8 @@ enum class Op : uint8_t {
   kPutExternal,     // a put whose value ends an entry; number: see LavaStore::PutExternal
   kAppendExternal,  // an append whose only element ends one
   kBatch,
-  kRefused,  // number: which mistake
-  kGet,      // from here: slot, -1 for the newest state
+  kRefused,  // number: kind of mistake
+  kGet,      // from here on with slot, -1 for the newest state
   kContains,
   kContainsPrefix,
   kMultiGet,  // batch: the keys
@@ -58,12 +59,12 @@ enum class Op : uint8_t {
   kReadAll,  // every table, by a scan and by point reads
   kTakeSnapshot,
   kReleaseSnapshot,
-  kCheckpoint,  // of a slot: flushed, files and metadata looked at
-  kImport,      // slot and number (another slot) cut by partition; see Store::Import
+  kCheckpoint,  // of a slot: flushed, and its files and metadata checked
+  kImport,      // slot and number (another slot) divided by partition; see Store::Import
   kReopen,
   kFlush,
   kCompactAll,
-  kRunJobs,  // number: how many, where the store's jobs wait for that
+  kRunJobs,  // number: how many, if jobs run on request
   kDropTable,
   kSetTtl,    // number: units
   kTune,      // number: see Store::Tune
@@ -74,7 +75,8 @@ enum class Op : uint8_t {
 inline constexpr uint32_t kOpCount = static_cast<uint32_t>(Op::kSetTime) + 1;
 const char* OpName(Op op);
 
-/// One step of a history: everything that it needs, so that any of its neighbours can be left out.
+/// One step of a history. It contains everything that it needs, so that any other step can be
+/// removed.
 struct Operation {
   Op op = Op::kGet;
   uint32_t table = 0;
@@ -90,7 +92,7 @@ struct Operation {
 
 using History = std::vector<Operation>;
 
-/// One line, keys in hexadecimal, values by their length.
+/// One line, with keys in hexadecimal and values by their length.
 std::string Describe(const Operation& operation);
 std::string Hex(Slice bytes);
 

@@ -51,7 +51,7 @@ void Draw(Random* random, DBOptions* o) {
   o->sync = random->OneIn(3);
 }
 
-// What the picked sets stretch.
+// The extreme option of each chosen set.
 void Stretch(uint32_t index, DBOptions* o) {
   switch (index) {
     case 1:
@@ -69,7 +69,7 @@ void Stretch(uint32_t index, DBOptions* o) {
       o->level_count = 2;
       o->sealed_runs_max = 2;
       break;
-    case 4:  // as users have it
+    case 4:  // as used in production
       *o = DBOptions();
       break;
     case 5:
@@ -131,7 +131,7 @@ OptionSet OptionSetAt(uint32_t index) {
     set.jobs = OptionSet::Jobs::kThreads;
     set.threads = static_cast<uint32_t>(random.Between(1, 4));
   }
-  // Two of them with threads: real files under jobs that run beside each other.
+  // Two of them with threads: real files with concurrent jobs.
   if (set.index % 16 == 5 || set.index % 16 == 3) set.files = OptionSet::Files::kPosix;
   // One of them with threads.
   if (set.index % 8 == 6 || set.index == 43) set.files = OptionSet::Files::kLavaFs;
@@ -140,7 +140,8 @@ OptionSet OptionSetAt(uint32_t index) {
 }
 
 WalMode WalOf(const OptionSet& set) {
-  // With one, files and manifest are synced, which a real disk takes most of a history's time for.
+  // With a write-ahead log, files and manifest are synced, which would take most of a history's
+  // time on a real disk.
   if (set.files == OptionSet::Files::kPosix) return WalMode::kNone;
   if (set.index % 5 == 2) return WalMode::kWal;
   return set.index % 5 == 4 && set.index != 4 ? WalMode::kWalSync : WalMode::kNone;
@@ -154,7 +155,7 @@ DBOptions OptionsOf(const OptionSet& set, uint32_t opening) {
   } else {
     Random random(uint64_t{set.index} * 1000 + (set.changes_at_reopen ? opening : 0));
     Draw(&random, &options);
-    // Syncs of a real disk take most of a history's time.
+    // Syncs of a real disk would take most of a history's time.
     if (set.files == OptionSet::Files::kPosix) options.sync = false;
   }
   options.sync = set.sync.value_or(options.sync);
@@ -168,13 +169,14 @@ DBOptions OptionsOf(const OptionSet& set, uint32_t opening) {
   static constexpr uint32_t kGarbage[] = {0, 1, 25, 60, 101};
   options.value_file_bytes = Pick(&random, kValueFiles);
   options.gc_garbage_percent = Pick(&random, kGarbage);
-  // Held by collections and compactions alone: the histories' writes never meet a limit in bytes.
+  // Enforced only by collections and compactions: the histories' writes never reach a limit in
+  // bytes.
   static constexpr uint32_t kRatios[] = {0, 0, 101, 150};
   options.space_high_percent = Pick(&random, kRatios);
   options.space_live_bytes_floor = random.OneIn(2) ? 0 : 10'000;
   static constexpr uint32_t kLowRatios[] = {0, 0, 100};
   options.space_low_percent = options.space_high_percent == 0 ? 0 : Pick(&random, kLowRatios);
-  // A write that waits beside threads would wait for a clock that stands still.
+  // With threads, a slowed write would wait for a clock that stands still.
   const bool slowed = random.OneIn(4) && set.jobs != OptionSet::Jobs::kThreads;
   options.slowed_bytes_per_second = slowed ? 64 << 10 : 1ull << 40;
   options.gc_jobs_max = static_cast<uint32_t>(random.Uniform(4));
@@ -182,7 +184,7 @@ DBOptions OptionsOf(const OptionSet& set, uint32_t opening) {
   static constexpr uint32_t kSortedRuns[] = {0, 1, 1, 8};
   options.value_sorted_runs_max = Pick(&random, kSortedRuns);
   options.value_merge_scan_percent = random.OneIn(2) ? 25 : 1'000'000;
-  // Most often what has dictionaries.
+  // Usually the codec with dictionaries.
   options.value_compression = random.OneIn(3) ? options.compression : Compression::kZstd;
   static constexpr ValuePolicy kPolicies[] = {ValuePolicy::kAutomatic, ValuePolicy::kCollect,
                                               ValuePolicy::kMerge, ValuePolicy::kGreedy};
@@ -192,7 +194,7 @@ DBOptions OptionsOf(const OptionSet& set, uint32_t opening) {
 }
 
 uint64_t SeparationOf(const OptionSet& set, uint32_t opening) {
-  // A value of the histories has some bytes, one in twenty some thousands.
+  // A value in the histories has a few bytes, one in twenty some thousands.
   static constexpr uint64_t kSeparations[] = {0, 1, 1, 8, 20, 100, kSeparationAutomatic};
   if (set.index == 0 || set.index == 4) return 0;
   Random random(uint64_t{set.index} * 3000 + (set.changes_at_reopen ? opening : 0));

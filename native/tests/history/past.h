@@ -10,15 +10,14 @@
 
 namespace lava::testing {
 
-/// The states that a history went through: what may be found again after a crash.
-/// Threads: one.
+/// The states of a history, one of which must be found after a crash. Threads: one.
 class Past {
  public:
-  /// The next moment: 0 before the first operation.
+  /// Adds the next moment: 0 before the first operation.
   void Add(const ModelStore& store) { moments_.push_back({store.now(), std::nullopt}); }
   const Model& at(size_t moment) const { return moments_[moment].model; }
-  /// The last moment of [from, to] that has this digest for a player whose clock and TTLs are
-  /// seen's, since more expires as time goes on.
+  /// The last moment in [from, to] with this digest for a player with the clock and TTLs of `seen`,
+  /// because more data expires as time advances.
   std::optional<size_t> Find(uint64_t digest, size_t from, size_t to, const Player& seen);
 
  private:

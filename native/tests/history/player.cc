@@ -20,13 +20,13 @@ Operation WholeScan(uint32_t table, int32_t slot) {
 }
 
 std::string InWords(const Status& status) {
-  // The texts of refusals are the store's own.
+  // The texts of refusals differ between stores.
   if (status.IsInvalidArgument()) return "refused";
   return status.ok() ? "done" : status.ToString();
 }
 
-// Whether what was there and then was not had expired and was dropped in between by a job on a
-// thread of its own: then it stays away.
+// Whether data that existed and then did not was expired and dropped in between by a concurrent
+// job: then it stays away.
 bool MayHaveGone(uint32_t table, bool was_there, bool is_there_again) {
   return HasTtl(table) && was_there && !is_there_again;
 }
@@ -72,7 +72,7 @@ void Player::SetTime(int64_t now_ms, bool confirmed) {
   times_.now_ms = now_ms;
   if (confirmed)
     for (int64_t& latest : times_.latest_ms) latest = std::max(latest, now_ms);
-  // A jump that nothing confirms drops nothing of before, but what comes with it ages as ever.
+  // An unconfirmed jump drops no earlier data, but data written after it ages normally.
   times_.latest_ms.push_back(now_ms);
   store_->SetTime(now_ms, confirmed);
 }
@@ -81,7 +81,7 @@ void Player::NoteStamped(uint32_t table, Slice bytes) {
   written_->try_emplace(Hash64(bytes, table), times_.latest_ms.size() - 1);
 }
 
-// When values are written: the same bytes again may be the ones of before.
+// Records when values are written: equal bytes may belong to an earlier value.
 void Player::Note(const Operation& write) {
   for (const Operation& one : write.batch) Note(one);
   if (write.value.empty() || !HasTtl(write.table)) return;
@@ -93,7 +93,7 @@ void Player::Note(const Operation& write) {
     NoteStamped(write.table, element);
 }
 
-// Whether it shows no more, or a store may have dropped it while the clock was later than now.
+// Whether the value has expired, or a store may have dropped it while the clock was ahead of now.
 bool Player::MayHaveExpired(uint32_t table, Slice bytes, size_t offset) const {
   const int64_t ttl_ms = times_.ttl_ms[table];
   if (ttl_ms == 0 || bytes.size() < offset + 8) return false;
@@ -103,7 +103,7 @@ bool Player::MayHaveExpired(uint32_t table, Slice bytes, size_t offset) const {
   return stamp + ttl_ms <= std::max(times_.now_ms, times_.latest_ms[since]);
 }
 
-// Whether anything is left of a value; of a list, what.
+// Whether anything is left of a value; for a list, its remaining elements.
 bool Player::Live(uint32_t table, std::string* value) const {
   const auto expired = [&](Slice bytes, size_t offset) {
     return MayHaveExpired(table, bytes, offset);
@@ -126,7 +126,8 @@ bool Player::Live(uint32_t table, std::string* value) const {
     if (!expired(element, 0)) AppendListSegment(kind, element, &left);
   }
   *value = left;
-  // An empty list is absent here: nobody can tell it from one whose elements have expired.
+  // An empty list counts as absent here, because it cannot be distinguished from one whose elements
+  // have expired.
   return !left.empty();
 }
 
@@ -140,7 +141,7 @@ std::string Player::GetInWords(uint32_t table, const std::string& key, int32_t s
 std::string Player::ContainsInWords(const Operation& o, int32_t slot) {
   const Result<bool> found = store_->Contains(o.table, o.key, slot);
   if (!found.ok()) return found.status().ToString();
-  // What has expired may be there or not, but then for a read too.
+  // Expired data may exist or not, but then for a read as well.
   const Result<Store::Value> value = store_->Get(o.table, o.key, slot);
   if (!value.ok()) return value.status().ToString();
   if (value.value().has_value() != *found) {
@@ -187,7 +188,7 @@ Result<std::vector<Model::Entry>> Player::LiveEntries(const Operation& scan) {
   return entries;
 }
 
-// What has expired may be among the keys or not.
+// Expired data may be among the keys or not.
 std::string Player::KeysWithTtlInWords(const Operation& o) {
   const auto keys = store_->Scan(o);
   if (!keys.ok()) return keys.status().ToString();

@@ -10,30 +10,30 @@
 
 namespace lava::testing {
 
-/// Plays a history on a store and puts its answers into words, which are the same for every right
-/// store: what has expired counts as absent, and so does what an earlier, later clock may have had
-/// the store drop since it was written. What was written after the clock was set back must be
-/// there. Threads: one. Ownership: borrows the store.
+/// Plays a history on a store and describes its answers in text, which is the same for every
+/// correct store. Expired data counts as absent. So does data that a store may have dropped while
+/// an earlier clock was later than now. Data written after the clock was set back must exist.
+/// Threads: one. Ownership: borrows the store.
 class Player {
  public:
-  /// What time it is for the player, and from when on values have expired.
+  /// The player's time, and the expiry of values.
   struct Times {
     int64_t now_ms = static_cast<int64_t>(kFirstTime) * kTimeUnitMs;
     std::array<int64_t, kHistoryTableCount> ttl_ms{};
-    /// The latest that the clock has been, and confirmed, since a value was written, by how often
-    /// the clock had been set by then.
+    /// The latest confirmed time of the clock since a value was written, indexed by how often the
+    /// clock had been set by then.
     std::vector<int64_t> latest_ms{now_ms};
     friend bool operator==(const Times&, const Times&) = default;
   };
   explicit Player(Store* store);
-  /// Goes on, or looks, at another's time; the store must know it.
+  /// Continues with, or looks at, another player's time, which the store must know.
   Player(Store* store, const Player& other)
       : store_(store), times_(other.times_), written_(other.written_) {}
   const Times& times() const { return times_; }
   std::string Apply(const Operation& operation);
-  /// Compacts, reads everything, and has the store check itself.
+  /// Compacts, reads everything, and makes the store check itself.
   std::string AtEnd();
-  /// A number for all that can be read now, or why it cannot.
+  /// A digest of all readable data, or the reason why it cannot be read.
   Result<uint64_t> Digest();
 
  private:
@@ -59,7 +59,7 @@ class Player {
   std::shared_ptr<std::unordered_map<uint64_t, size_t>> written_;
 };
 
-/// Whether an answer is an error that the store told.
+/// Whether an answer is an error reported by the store.
 bool IsError(const std::string& words);
 
 }  // namespace lava::testing

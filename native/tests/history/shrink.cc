@@ -10,7 +10,7 @@ std::vector<size_t> Shrink(size_t operations,
   size_t attempts = 0;
   for (size_t piece = (operations + 1) / 2; piece > 0;) {
     bool shorter = false;
-    // From the end: what comes last depends on what came before.
+    // From the end, because later operations depend on earlier ones.
     for (size_t end = kept.size(); end > 0 && attempts < attempts_max;) {
       const size_t begin = end > piece ? end - piece : 0;
       std::vector<size_t> without(kept.begin(), kept.begin() + static_cast<ptrdiff_t>(begin));

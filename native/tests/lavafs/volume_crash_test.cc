@@ -1,5 +1,5 @@
-// What crashes leave of a LavaFS volume: histories of every call run on a disk in memory, and after
-// changes of the disk it is looked at as a killed process or a power cut would leave it.
+// A LavaFS volume after crashes: histories of every call run on a disk in memory, and after each
+// change the disk is examined as a killed process or a power cut would leave it.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ struct Counts {
 
 class VolumeCrash : public ::testing::Test {
  protected:
-  // The volume as a mount finds it on the disk must be one of the states.
+  // The volume found by a mount must be in one of the states.
   static std::string Recovered(MemDisk* disk, uint64_t boot, const VolumeHistory& history,
                                size_t floor) {
     auto volume = Volume::Mount(disk->Open(), {.boot = boot, .mount = 1'000'000});
@@ -45,7 +45,7 @@ class VolumeCrash : public ::testing::Test {
     return differs + " (none of " + std::to_string(history.states().size() - floor) + " states)";
   }
 
-  // What was found can be worked with, and is all there after one more power cut.
+  // The recovered volume works, and is complete after one more power cut.
   static std::string WorksOn(MemDisk* disk, uint64_t boot) {
     {
       auto volume = Volume::Mount(disk->Open(), {.boot = boot, .mount = 1'000'001});

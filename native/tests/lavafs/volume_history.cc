@@ -98,7 +98,7 @@ bool VolumeHistory::AnyFile(std::string* directory, std::string* name) {
   return true;
 }
 
-// Takes a name away from a state; a file without one is no part of it.
+// Removes a name from a state; a file without one is not part of it.
 static void Drop(VolumeState* state, const std::string& directory, const std::string& name) {
   auto& files = state->names.at(directory);
   const auto found = files.find(name);
@@ -154,7 +154,7 @@ std::string VolumeHistory::UseHandle() {
   if (action == 9) done = handle.file->Close();
   if (!done.ok()) return "use a file: " + done.ToString();
   if (action == 8) {
-    // Wherever a crash goes back to, these contents are there.
+    // Every state to which a crash may go back has this content.
     for (size_t n = durable_floor_; n < states_.size(); n++) {
       const auto file = states_[n].files.find(handle.id);
       if (file != states_[n].files.end() && file->second.open_ended) {
@@ -239,7 +239,7 @@ std::string VolumeHistory::Remount() {
   auto mounted = Volume::Mount(disk_->Open(), options);
   if (!mounted.ok()) return "mount: " + mounted.status().ToString();
   volume_ = std::move(*mounted);
-  // Empty new files may be gone.
+  // Empty new files may be missing.
   std::string differs;
   for (size_t at = states_.size(); at-- > written_floor_;) {
     const std::string difference = states_[at].Differs(volume_.get(), true);

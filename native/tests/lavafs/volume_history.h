@@ -30,25 +30,25 @@ inline std::string BytesOf(uint64_t id, uint64_t from, uint64_t bytes) {
   return all;
 }
 
-/// What a volume should hold: names, and which file with how much stands behind each.
+/// The expected state of a volume: names, and the file and size behind each.
 struct VolumeState {
   struct File {
     uint64_t id = 0;
     uint64_t size = 0;
     bool open_ended = false;
-    uint64_t data_synced = 0;  // of an open-ended one
+    uint64_t data_synced = 0;  // of an open-ended file
     friend bool operator==(const File&, const File&) = default;
   };
-  std::map<std::string, std::map<std::string, uint64_t>> names;  // to ids
+  std::map<std::string, std::map<std::string, uint64_t>> names;  // by directory and name, the ids
   std::map<uint64_t, File> files;
 
-  /// "" when the volume holds just this, else the first difference. nothing_is_open: nor does it
-  /// hold extents of removed files.
+  /// "" when the volume is in this state, otherwise the first difference. nothing_is_open: the
+  /// volume must not contain extents of removed files either.
   std::string Differs(Volume* volume, bool nothing_is_open) const;
 };
 
-/// What a volume went through, by seed: every call, one after another, on a disk that may be looked
-/// at after each change of it.
+/// A random history of a volume, by seed: every call, one after another, on a disk that may be
+/// examined after each change.
 class VolumeHistory {
  public:
   struct Options {
@@ -58,11 +58,11 @@ class VolumeHistory {
   };
   VolumeHistory(testing::MemDisk* disk, const Options& options);
   ~VolumeHistory();
-  /// "" or what went wrong.
+  /// Returns "", or a description of the failure.
   std::string Run();
 
-  /// The states that a crash now may leave: the last ones, of which the first is what a power cut,
-  /// or a kill, may go back to at most.
+  /// The states that a crash may leave now: the last ones. The first of them is the oldest to which
+  /// a power cut, or a kill, may go back.
   const std::vector<VolumeState>& states() const { return states_; }
   size_t durable_floor() const { return durable_floor_; }
   size_t written_floor() const { return written_floor_; }

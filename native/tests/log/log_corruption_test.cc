@@ -9,9 +9,9 @@
 #include "testing/variable.h"
 #include "tests/log/log_history.h"
 
-// Every byte of every file of a small LavaLog that was closed is flipped in turn, and every file is
-// cut at every length: it is told, with the file, or nothing is missing. Of one whose process was
-// killed, the same but for each file's last frame.
+// Every byte of every file of a small, closed LavaLog is flipped in turn, and every file is
+// truncated at every length: the damage is reported with the file, or no data is missing. The same
+// for a log whose process was killed, except for each file's last frame.
 namespace lava::testing {
 namespace {
 
@@ -64,7 +64,7 @@ class DamagedLog {
   uint64_t flips = 0, flips_told = 0, cuts = 0, cuts_told = 0;
 
  private:
-  // Where the last frame of what a killed process wrote begins.
+  // The begin of the last frame that a killed process wrote.
   static size_t LastFrame(const std::string& path, const std::string& whole) {
     log::FileKind kind{};
     uint32_t number = 0;
@@ -108,7 +108,7 @@ class DamagedLog {
     *told += found ? 1 : 0;
   }
 
-  // A record that is damaged is told; all others are there.
+  // A damaged record is reported; all others exist.
   void CheckLog(log::LavaLog* log, const std::string& name, const LogContent::OfLog& expected,
                 const std::string& path, const std::string& where, bool* found) {
     const Result<log::LogId> id = log->Find(name);
@@ -149,7 +149,7 @@ void FlipAll(DamagedLog::End end) {
 
 TEST(LogCorruption, EveryFlippedByteIsToldOrHarmless) { FlipAll(DamagedLog::End::kClosed); }
 
-// Without a power cut nothing but the last write may be torn, synced or not.
+// Without a power cut only the last write may be torn, synced or not.
 TEST(LogCorruption, EveryFlippedByteOfAKilledLogIsToldOrHarmless) {
   FlipAll(DamagedLog::End::kKilled);
 }

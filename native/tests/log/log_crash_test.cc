@@ -9,8 +9,8 @@
 #include "testing/variable.h"
 #include "tests/log/log_history.h"
 
-// The machine or the process stops behind every change that a history makes to the files of a
-// LavaLog. Whatever a crash may leave opens, and has what was promised.
+// The machine or the process stops after every change that a history makes to the files of a
+// LavaLog. Every possible result of a crash opens, and contains the promised data.
 //   LAVA_TEST_SEED, LAVA_TEST_SEEDS  the first history, and how many
 namespace lava::testing {
 namespace {
@@ -22,7 +22,7 @@ constexpr uint64_t kSeeds = 3;
 #else
 constexpr uint64_t kSeeds = 60;
 #endif
-constexpr uint64_t kAllUpTo = 24;  // images of one moment
+constexpr uint64_t kAllUpTo = 24;  // number of images of one moment
 constexpr uint64_t kDrawn = 8;
 
 class CrashedLog {
@@ -75,8 +75,8 @@ class CrashedLog {
     }
   }
 
-  // What must be there: all that was acknowledged (a power cut: all that was durable), and of what
-  // came behind a prefix of the changes of names and one of the records.
+  // Required content: everything acknowledged (after a power cut: everything durable), and of later
+  // operations a prefix of the changes of names and one of the records.
   bool IsOfOneMoment(const LogContent& content) const {
     const size_t upto = std::min(now_ + 1, history_.size());
     const bool name = LogModel::IsName(history_[upto - 1]);
@@ -91,7 +91,7 @@ class CrashedLog {
     return false;
   }
 
-  // Some recoveries are themselves cut off anywhere.
+  // Some recoveries crash themselves at any point.
   void Check(std::unique_ptr<CrashableFileSystem> image, bool may_nest) {
     if (::testing::Test::HasFailure()) return;
     ++images;
@@ -120,7 +120,7 @@ class CrashedLog {
     if (random_.OneIn(10)) GoOn(&again, *content);
   }
 
-  // What a crash left is worked with, and nothing of it is lost then.
+  // The recovered log works, and loses nothing of its content.
   void GoOn(LogPlayer* player, LogContent content) {
     ++gone_on;
     for (int i = 0; i < 8; ++i) {

@@ -8,9 +8,9 @@
 #include "testing/variable.h"
 #include "tests/log/log_history.h"
 
-// Every call to the file system that a history of a LavaLog makes fails, once or from then on until
-// an operation has failed, in every way that makes sense for it. The caller is told, what failed
-// may be repeated, and nothing that was acknowledged is lost.
+// Every file system call of a history of a LavaLog fails, once or from then on until an operation
+// has failed, in every applicable way. The caller must be told, failed operations may be repeated,
+// and nothing acknowledged may be lost.
 //   LAVA_TEST_SEED, LAVA_TEST_SEEDS  the first history, and how many
 namespace lava::testing {
 namespace {
@@ -32,7 +32,7 @@ class FaultyLog {
     options_.file_system = &faulty_;
   }
 
-  // False when the history makes no such call.
+  // Returns false when the history makes no such call.
   bool Run() {
     const std::vector<LogOperation> history = GenerateLogHistory(seed_, 100);
     faulty_.Arm({.fault = fault_, .call = call_, .forever = forever_, .seed = call_});
@@ -88,11 +88,12 @@ class FaultyLog {
     bool sync_failed = IsOfSync(status);
     const bool maintains =
         o.kind == Kind::kCheckpoint || o.kind == Kind::kMaintain || o.kind == Kind::kCollect;
-    // What is not for the caller's sake need not be repeated.
+    // Maintenance that the caller did not request need not be repeated.
     if (maintains && !sync_failed) return;
     bool reopened = false;
     if (player->log() != nullptr) status = player->Apply(o);
-    // The sync may have been one that no call had asked for; this one is the first to be told.
+    // The failed sync may not have been requested by a call; this operation is the first to report
+    // it.
     sync_failed |= IsOfSync(status);
     if (player->log() == nullptr || !status.ok()) {
       EXPECT_TRUE(player->log() == nullptr || sync_failed)
@@ -103,13 +104,13 @@ class FaultyLog {
       reopened = true;
       status = player->Apply(o);
     }
-    // It may have been done, and only its acknowledgement failed.
+    // The operation may have succeeded without its acknowledgement.
     const bool was_done =
         reopened && (o.kind == Kind::kDelete ? status.IsNotFound() : status.IsInvalidArgument());
     ASSERT_TRUE(status.ok() || was_done) << Where() << Describe(o) << ": " << status.ToString();
   }
 
-  // A file that was not opened for a sync was not synced: nothing is final.
+  // A file that could not be opened for a sync was not synced: the failure is not final.
   bool IsOfSync(const Status& status) const {
     if (fault_ == Fault::kNotOpened) return false;
     return status.message().find("sync /") != std::string_view::npos ||

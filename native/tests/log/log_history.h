@@ -24,19 +24,19 @@ struct LogOperation {
     kReopen,
   };
   Kind kind = Kind::kAppend;
-  uint32_t log = 0;  // the n-th that was created
+  uint32_t log = 0;  // the n-th created log
   uint64_t lsn = 0;
   std::string data = {};
   bool synced = false;
 };
 std::string Describe(const LogOperation& operation);
 
-/// Operations that are all legal, one behind another.
+/// A sequence of valid operations.
 std::vector<LogOperation> GenerateLogHistory(uint64_t seed, size_t operations);
-/// Options drawn by the seed: files and checkpoints of some KiB.
+/// Options drawn by the seed, with files and checkpoints of some KiB.
 log::LogOptions DrawLogOptions(uint64_t seed);
 
-/// What a log has, for comparisons.
+/// The content of a log, for comparisons.
 struct LogContent {
   struct OfLog {
     uint64_t trimmed_to = 0;
@@ -47,12 +47,11 @@ struct LogContent {
   bool operator==(const LogContent&) const = default;
   std::string ToString() const;
 };
-/// Errors: what the log answers; Corruption when its answers contradict each other.
+/// Errors: those of the log; Corruption when its answers contradict each other.
 Result<LogContent> ContentOf(log::LavaLog* log);
 
-/// What a history leaves when of its first `upto` operations only the first `names` changes of
-/// names and the first `records` appends count.
-/// Threads: one.
+/// The result of a history's first `upto` operations when only the first `names` changes of names
+/// and the first `records` appends count. Threads: one.
 class LogModel {
  public:
   explicit LogModel(const std::vector<LogOperation>& history) : history_(history) {}
@@ -64,13 +63,12 @@ class LogModel {
   const std::vector<LogOperation>& history_;
 };
 
-/// Plays operations on a log that it opens.
-/// Threads: one.
+/// Plays operations on a log that it opens. Threads: one.
 class LogPlayer {
  public:
   explicit LogPlayer(const log::LogOptions& options) : options_(options) {}
   Status Open();
-  /// What the call answered; nothing to collect is OK.
+  /// The call's result; OK when there is nothing to collect.
   Status Apply(const LogOperation& operation);
   log::LavaLog* log() { return log_.get(); }
 
@@ -79,7 +77,7 @@ class LogPlayer {
   std::unique_ptr<log::LavaLog> log_;
 };
 
-/// Of the n-th log that a history creates.
+/// The name of the n-th log that a history creates.
 std::string LogName(uint32_t log);
 
 }  // namespace lava::testing

@@ -13,8 +13,8 @@
 #include "testing/variable.h"
 #include "tests/log/log_history.h"
 
-// Writers of several logical logs, readers, trims, checkpoints and collections beside each other;
-// then the log is opened again, sometimes as a kill left it.
+// Writers of several logical logs, readers, trims, checkpoints and collections run concurrently;
+// then the log is opened again, sometimes as after a kill.
 //   LAVA_TEST_SEED, LAVA_TEST_RUNS
 namespace lava::testing {
 namespace {

@@ -17,13 +17,13 @@
 #include "tests/history/shrink.h"
 #include "tests/rocksdb/rocksdb_store.h"
 
-// LavaKV and RocksDB are asked the same: an oracle that others wrote. LAVA_TEST_SEED,
-// LAVA_TEST_HISTORIES, LAVA_TEST_OPERATIONS and LAVA_TEST_KEEP are those of metamorphic_test.
+// Compares LavaKV with RocksDB, an independent oracle. LAVA_TEST_SEED, LAVA_TEST_HISTORIES,
+// LAVA_TEST_OPERATIONS and LAVA_TEST_KEEP are those of metamorphic_test.
 namespace lava::testing {
 namespace {
 
-// RocksDB asks malloc how much each of its blocks has. This program's operator new is RocksDB's,
-// too, so none of its memory may come from the page pool.
+// RocksDB asks malloc for the size of each of its blocks. RocksDB also uses this program's operator
+// new, so none of its memory may come from the page pool.
 [[maybe_unused]] const bool has_malloc_alone = [] {
   large_bytes_min = SIZE_MAX;
   return true;
@@ -33,8 +33,8 @@ std::string AnswerTo(Player* player, const History& history, size_t index) {
   return index == history.size() ? player->AtEnd() : player->Apply(history[index]);
 }
 
-// RocksDB 7.8 may lose in Get() what its iterator shows: what was merged, behind a snapshot, to a
-// value that was put after a deleted range, once it is compacted.
+// RocksDB 7.8 may lose data in Get() that its iterator shows: operands merged, after a snapshot,
+// into a value that was put after a range deletion, once this is compacted.
 bool ContradictsItself(const std::string& answer) {
   return answer.find(" a scan and a get of ") != std::string::npos;
 }
@@ -46,8 +46,8 @@ std::string AnswerOfModel(const History& history, size_t index) {
   return AnswerTo(&player, history, index);
 }
 
-/// Both from their beginning; where they differ first. Where the oracle contradicts itself the
-/// model decides, contradictions counts it, and the history ends.
+/// Plays both from the beginning; returns the first difference. If the oracle contradicts itself,
+/// the model decides, `contradictions` is incremented, and the history ends.
 std::optional<Difference> Play(const History& history, Store* oracle, Store* store,
                                uint64_t* contradictions) {
   Player expected(oracle), found(store);
@@ -103,7 +103,7 @@ TEST(RocksDBDifferential, BothAnswerTheSame) {
   EXPECT_LE(contradictions, 1 + played / 100) << "what is compared then?";
 }
 
-// Found by rocksdb-long, and RocksDB's own.
+// Found by rocksdb-long; an error of RocksDB.
 TEST(RocksDBDifferential, WhereRocksDBContradictsItselfTheModelDecides) {
   const uint64_t seed = 207821263;
   const History history =
@@ -111,13 +111,13 @@ TEST(RocksDBDifferential, WhereRocksDBContradictsItselfTheModelDecides) {
   uint64_t contradictions = 0;
   const auto difference = PlayLava(history, seed, &contradictions);
   EXPECT_FALSE(difference.has_value()) << difference->expected << " but " << difference->found;
-  // A store that is wrong is not excused by it.
+  // A wrong store is detected nevertheless.
   ForgetfulStore store;
   const History all = GenerateHistory(seed, {.operations = 1000});
   EXPECT_TRUE(Play(all, NewRocksDBStore().get(), &store, &contradictions).has_value());
 }
 
-// The machinery itself, with a store that is wrong.
+// Tests the machinery with a wrong store.
 TEST(RocksDBDifferential, ADifferenceIsShrunkAndSaysHowToRepeatIt) {
   const History history = GenerateHistory(5, {});
   const auto play = [](const History& part) {
@@ -132,7 +132,7 @@ TEST(RocksDBDifferential, ADifferenceIsShrunkAndSaysHowToRepeatIt) {
     return Command(5, history.size(), keep);
   });
   const std::string said = ::testing::internal::GetCapturedStdout();
-  EXPECT_LE(left, 3u) << said;  // a put, the delete that was forgotten
+  EXPECT_LE(left, 3u) << said;  // a put, and the ignored delete
   const std::string begin = "Again: LAVA_TEST_SEED=5 LAVA_TEST_HISTORIES=1 LAVA_TEST_OPERATIONS=";
   const size_t keep = said.find(" LAVA_TEST_KEEP=");
   ASSERT_NE(said.find(begin), std::string::npos) << said;

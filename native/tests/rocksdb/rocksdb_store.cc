@@ -27,14 +27,14 @@ Status Of(const rocksdb::Status& status) {
   return status.ok() ? Status::OK() : Status::IOError("rocksdb: " + status.ToString());
 }
 
-// The least key above all that start with prefix; empty: none.
+// The smallest key after all that start with the prefix; empty: none.
 std::string EndOf(std::string prefix) {
   while (!prefix.empty() && prefix.back() == '\xff') prefix.pop_back();
   if (!prefix.empty()) prefix.back() = static_cast<char>(static_cast<uint8_t>(prefix.back()) + 1);
   return prefix;
 }
 
-// Above every key of a history: those begin with a partition.
+// After every key of a history, which begins with a partition.
 const std::string kBehindAll(1, static_cast<char>(kPartitionMax + 1));
 
 class RocksDBStore final : public Store {

@@ -8,7 +8,8 @@
 namespace lava::testing {
 
 /// RocksDB, in memory, with a column family for each table and a merge operator that concatenates.
-/// It knows nothing of TTL, partitions and imports: expiry is the player's, an import is a copy.
+/// It does not support TTL, partitions and imports: the player handles expiry, and an import is a
+/// copy.
 std::unique_ptr<Store> NewRocksDBStore();
 
 }  // namespace lava::testing
