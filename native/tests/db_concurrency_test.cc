@@ -9,6 +9,7 @@
 #include "lava/list_format.h"
 #include "testing/fault_file_system.h"
 #include "testing/random.h"
+#include "testing/recording_listener.h"
 
 // One writer, readers, snapshots and real threads concurrently; also built with ThreadSanitizer.
 namespace lava::testing {
@@ -360,11 +361,14 @@ TEST(DBConcurrency, AFlushThatReturnsAfterTheCloseTakesNoFile) {
     options.lease = lease;
     options.file_system = &slow;
     options.l0_compaction_trigger = 1;
+    const auto heard = std::make_shared<RecordingListener>();
+    options.listeners = {heard};
     std::unique_ptr<DB> db = DB::Open(options, "/db" + std::to_string(round)).value();
     Table* t = *db->CreateTable("t", {});
     ASSERT_OK(db->Put(t, {K(1, "moved")}, "v"));
     ASSERT_OK(Retry([&] { return db->Flush(100); }));
-    while (db->statistics().trivial_moves == 0) std::this_thread::yield();
+    ASSERT_TRUE(heard->WaitFor<CompactionInfo>(
+        EventKind::kCompactionEnd, [](const CompactionInfo& info) { return info.trivial_move; }));
     std::vector<std::thread> callers;
     for (int i = 0; i < 4; ++i) {
       callers.emplace_back([&] {

@@ -6,13 +6,13 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "db_test_util.h"
 #include "fs/posix_test_util.h"
 #include "lava/db.h"
 #include "testing/random.h"
+#include "testing/recording_listener.h"
 
 namespace lava::testing {
 
@@ -29,6 +29,8 @@ class RealDBTest : public fs::PosixTest {
   }
   void Open() {
     db_.reset();
+    heard_->Clear();
+    options_.listeners = {heard_};
     auto db = DB::Open(options_, path_);
     ASSERT_OK(db.status());
     db_ = std::move(*db);
@@ -46,15 +48,27 @@ class RealDBTest : public fs::PosixTest {
       model_[key] = value;
     }
   }
-  void Settle() {
+  void Compact() {
     uint64_t ticket = 0;
     UntilDone([&] { return db_->Flush(100); });
     UntilDone([&] { return db_->CompactAll(100, &ticket); });
-    for (int quiet = 0; quiet < 5;) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-      const DBStatistics s = db_->statistics();
-      quiet = s.running_flushes + s.running_compactions + s.running_gc == 0 ? quiet + 1 : 0;
+  }
+  // Returns when no job runs, and none begins within a moment.
+  void AwaitQuiet() {
+    while (true) {
+      const size_t seen = heard_->size();
+      const bool was_idle = IsIdle();
+      heard_->WaitForMoreThan(seen, std::chrono::milliseconds(was_idle ? 25 : 100));
+      if (was_idle && IsIdle() && heard_->size() == seen) return;
     }
+  }
+  bool IsIdle() const {
+    const DBStatistics s = db_->statistics();
+    return s.running_flushes + s.running_compactions + s.running_gc == 0;
+  }
+  void Settle() {
+    Compact();
+    AwaitQuiet();
   }
   void ExpectModel() {
     PinnedValue value;
@@ -95,7 +109,9 @@ class RealDBTest : public fs::PosixTest {
         UntilDone([&] { return db_->Flush(100); });
       }
       ASSERT_NO_FATAL_FAILURE(ExpectModel());
-      ASSERT_NO_FATAL_FAILURE(Settle());
+      ASSERT_NO_FATAL_FAILURE(Compact());
+      ASSERT_TRUE(heard_->WaitFor<CollectionInfo>(EventKind::kCollectionEnd));
+      AwaitQuiet();
       ASSERT_NO_FATAL_FAILURE(ExpectModel());
       const DBStatistics s = db_->statistics();
       EXPECT_GT(s.compactions, 0u);
@@ -108,6 +124,7 @@ class RealDBTest : public fs::PosixTest {
     }
   }
 
+  const std::shared_ptr<RecordingListener> heard_ = std::make_shared<RecordingListener>();
   DBOptions options_;
   std::string path_;
   std::unique_ptr<DB> db_;

@@ -66,7 +66,7 @@ TEST(ValueScenario, ADeletionInMemoryIsNoReasonToDropAValue) {
     const auto sealed = *db->TakeSnapshot();
     ASSERT_OK(db->Delete(db.Values(), {K(1, "k")}));
     const std::unique_ptr<CrashableFileSystem> before = db.files.CrashClone(mode);
-    while (db->statistics().gc_jobs == 0) ASSERT_TRUE(db.executor().RunOne());
+    ASSERT_TRUE(db.RunUntilTold(EventKind::kCollectionEnd));
     const std::unique_ptr<CrashableFileSystem> after = db.files.CrashClone(mode);
     EXPECT_EQ(db.Get(db.Values(), K(1, "k")), "NotFound");
     for (CrashableFileSystem* crashed : {before.get(), after.get()}) {
@@ -90,7 +90,7 @@ TEST(ValueScenario, AfterACrashAnUnflushedDeletionIsUndoneWhole) {
   PutBesideGarbage(&db, db.Values(), Large("k"));
   ASSERT_OK(db.CollectFrom(50));
   ASSERT_OK(db->Delete(db.Values(), {K(1, "k")}));
-  while (db->statistics().gc_jobs == 0) ASSERT_TRUE(db.executor().RunOne());
+  ASSERT_TRUE(db.RunUntilTold(EventKind::kCollectionEnd));
   ASSERT_EQ(db->statistics().flushes, 0u);
   const std::unique_ptr<CrashableFileSystem> crashed = db.files.CrashClone(CrashMode::kAll);
   SimDB again(2, crashed.get());

@@ -306,7 +306,7 @@ TEST(DBValue, ASnapshotReadsWhatWasCollectedSince) {
   ASSERT_OK(db->Put(t, {K(1, "k1")}, Large("sealed only")));
   auto snapshot = *db->TakeSnapshot();
   const std::vector<std::string> old = db.ValueFileNames();
-  while (db->statistics().gc_jobs == 0) ASSERT_TRUE(db.executor().RunOne());
+  ASSERT_TRUE(db.RunUntilTold(EventKind::kCollectionEnd));
   db.executor().RunUntilIdle();
   ASSERT_OK(db->Put(t, {K(1, "k0")}, "small now"));
   ASSERT_OK(db->Delete(t, {K(1, "k1")}));
