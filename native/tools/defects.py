@@ -647,12 +647,12 @@ DEFECTS = [
            "if (references <= kListReferencesMax) return", "if (references >= 0) return",
            ("lists",)),
     # Entries of the layer above.
-    Defect("entries are not held for the layer above", "src/db/entries.cc",
-           "= {id.ValueFileName(), segment, next_entry_ - skipped_};",
-           "= {\"another\", nullptr, next_entry_ - skipped_};",
-           ("entries", "metamorphic")),
+    Defect("entries are not held for the layer above", "src/db/changelog_log.cc",
+           "Hold(next_, {segment->id(), segment, next_ - skipped_});",
+           "Hold(next_, {FileId(), nullptr, next_ - skipped_});", ("db", "entries", "metamorphic")),
     Defect("a segment goes though the layer above holds it", "src/db/files.cc",
-           "if (IsHeld(candidate->first)) to->insert", "if (false) to->insert", ("entries",)),
+           "if (changelog_.Holds(candidate->first)) to->insert", "if (false) to->insert",
+           ("entries",)),
     Defect("a segment of entries names a key's first value", "src/job/entry_segment.cc",
            "if (i + 1 < named_.size() && KeyOf(named_[i + 1]) == KeyOf(named) &&\n"
            "        named_[i + 1].record.birth == named.record.birth)",
@@ -673,7 +673,7 @@ DEFECTS = [
            "head_->log->Find(key, at == head_->births.end() ? 1 : 0);",
            ("entries of lists", "metamorphic", "value")),
     Defect("an entry is bound to a write that was not the last", "src/db/make_room.cc",
-           "last_write_table_ = nullptr;  // another comes", "", ("entries of lists",)),
+           "last_write_.Forget();", "", ("entries of lists",)),
     Defect("a flush weighs no list", "src/job/logged_values.cc",
            "if (!HasParts(record.kind) || !SplitList(record.value, &parts_).ok()) return;",
            "return;", ("entries of lists",)),
@@ -692,7 +692,7 @@ DEFECTS = [
     Defect("a value whose put failed stays its key's among the entries", "src/db/entries.cc",
            "entries_->Withdraw();", "", ("entries",)),
     Defect("entries go on where they were rolled", "src/db/entries.cc",
-           "EndEntryRun();\n  return Status::OK();", "return Status::OK();", ("entries",)),
+           "EndChangelogSegment();\n  return Status::OK();", "return Status::OK();", ("entries",)),
     Defect("entries are acknowledged before their segment's name is synced", "src/db/entries.cc",
            "if (options_.wal == WalMode::kWalSync) LAVA_RETURN_IF_ERROR("
            "fs_->SyncDirectory(path_));", "", ("entries crash",)),
@@ -705,20 +705,23 @@ DEFECTS = [
     Defect("the position of the layer above is not kept", "src/db/entries.cc",
            "LAVA_RETURN_IF_ERROR(LogReleased(through));", "",
            ("entries", "metamorphic")),
-    Defect("a segment that is made passes for one that ended without entries", "src/db/entries.cc",
-           "current_entries_ = id.number;\n    held_entries_[next_entry_] = "
-           "{id.ValueFileName(), segment, next_entry_ - skipped_};\n  }",
-           "held_entries_[next_entry_] = {id.ValueFileName(), segment, next_entry_ - skipped_};\n"
-           "  }\n  current_entries_ = id.number;", ("concurrency",)),
-    Defect("a damaged entry passes for torn", "src/db/entries.cc",
+    Defect("a segment that is made passes for one that ended without entries",
+           "src/db/changelog_log.cc", "  current_ = segment->id().number;\n",
+           "  lock.Unlock();\n  lock.Lock();\n  current_ = segment->id().number;\n",
+           ("concurrency",)),
+    Defect("a damaged entry passes for torn", "src/db/changelog_log.cc",
            "return damaged ? unsound : Status::OK();", "static_cast<void>(damaged);\n"
            "  return Status::OK();", ("entries",)),
-    Defect("entries of another instance pass for one's own", "src/db/entries.cc",
-           'if (!name.ends_with(".vsst") || !versions_.IsOwn(name)) continue;',
-           'if (!name.ends_with(".vsst")) continue;', ("metamorphic",)),
-    Defect("the entries behind a loss are shown", "src/db/entries.cc",
-           "const bool behind_loss = held.follows > *end;", "const bool behind_loss = false;",
-           ("entries",)),
+    Defect("entries of another instance pass for one's own", "src/db/changelog_log.cc",
+           "    if (!name.starts_with(prefix)) continue;\n    FileId id{origin, 0};",
+           "    if (name.size() < prefix.size()) continue;\n    FileId id{origin, 0};\n"
+           "    const auto hex = [&](size_t at) {\n      uint64_t number = 0;\n"
+           "      std::from_chars(name.data() + at, name.data() + at + 16, number, 16);\n"
+           "      return number;\n    };\n    id.origin = {hex(0), hex(16)};",
+           ("db", "metamorphic")),
+    Defect("the entries behind a loss are shown", "src/db/changelog_log.cc",
+           "const bool after_loss = segment.follows > walk->end;", "const bool after_loss = false;",
+           ("db", "entries")),
     # The memory budget.
     Defect("a charge that is refused above stays counted below", "src/memory/memory_budget.cc",
            "taken->total_.used_.fetch_sub(bytes, std::memory_order_relaxed);", "(void)taken;",

@@ -12,6 +12,7 @@
 
 #include "base/mutex.h"
 #include "db/background_events.h"
+#include "db/changelog_log.h"
 #include "db/counters.h"
 #include "db/environment.h"
 #include "db/event_notifier.h"
@@ -19,6 +20,7 @@
 #include "db/gate.h"
 #include "db/internal_key.h"
 #include "db/job_plans.h"
+#include "db/last_write.h"
 #include "db/late_files.h"
 #include "db/manual_compactions.h"
 #include "db/partition_range.h"
@@ -47,9 +49,6 @@ namespace lava {
 
 class Lookup;
 struct ValueFileGarbage;
-namespace vsst {
-class EntryFileReader;
-}
 
 /// What an instance's files are in. direct: its own file system, or null.
 fs::FileSystem* FilesOf(const DBOptions& options, fs::FileSystem* direct);
@@ -251,39 +250,19 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void RemoveReplayedSegments() LAVA_REQUIRES(versions_.install_mutex());
   static constexpr uint64_t kLoggedBytesMax = 96;
   // entries.cc.
-  Status MakeEntrySegment() LAVA_REQUIRES(write_mutex_);
+  Status MakeChangelogSegment() LAVA_REQUIRES(write_mutex_);
   Status LogEntry(Slice entry, const EntrySegment::Value* value, EntryLocation* location,
                   ValueReference* reference) LAVA_REQUIRES(write_mutex_);
   Status BindPut(const TableImpl& table, Slice entry, EntryLocation* location)
       LAVA_REQUIRES(write_mutex_);
   Status BindAppend(const TableImpl& table, Slice entry, EntryLocation* location)
       LAVA_REQUIRES(write_mutex_);
-  std::shared_ptr<EntrySegment> HeldEntries(uint64_t segment) const;  // takes state
-  bool IsHeld(const std::string& name) const LAVA_REQUIRES(state_mutex_);
-  bool IsOfTree(const std::string& name) const LAVA_REQUIRES(state_mutex_);
-  Status FindEntries() LAVA_REQUIRES(versions_.install_mutex());
-  Status JudgeEnd(const vsst::EntryFileReader& reader, const Status& unsound) const;
-  struct HeldSegment {
-    std::string name;                       // of the file
-    std::shared_ptr<EntrySegment> segment;  // null: of an earlier run
-    uint64_t follows = 0;                   // the sequence behind the last one before it
-  };
-  Status WalkEntries(const std::map<uint64_t, HeldSegment>& segments, uint64_t* end, uint64_t* seen,
-                     const std::function<Status(uint64_t, Slice)>& entry) const;
-  void EndEntryRun() LAVA_REQUIRES(write_mutex_);
+  bool IsOfTree(const FileId& value_file) const LAVA_REQUIRES(state_mutex_);
+  void EndChangelogSegment() LAVA_REQUIRES(write_mutex_);
   Status LogReleased(uint64_t through) LAVA_REQUIRES(versions_.install_mutex());
   void DropReleased() LAVA_REQUIRES(versions_.install_mutex(), state_mutex_);
-  Status ReadHeld(const EntryLocation& location, std::string* bytes) const;
   uint64_t EntryBytesMax() const {
     return std::max(2 * memtable_limit_, options_.value_file_bytes);
-  }
-  /// appended: bytes that were appended, or 0: it was a put.
-  void NoteWrite(TableImpl* table, Slice internal_key, uint32_t prefix_bytes, size_t appended)
-      LAVA_REQUIRES(write_mutex_) {
-    last_write_table_ = table;
-    last_write_.assign(internal_key);
-    last_write_prefix_bytes_ = prefix_bytes;
-    last_write_appended_ = appended;
   }
   // write_ahead.cc; the log's part of a write, before the memtable's.
   Status LogWrite(WalRecord::Kind kind, Slice internal_key, uint32_t prefix_bytes, Slice value)
@@ -509,6 +488,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   fs::FileSystem* const fs_;
   Clock* const clock_;
   ExpiryTime expiry_time_{clock_};
+  ChangelogLog changelog_{fs_, path_, options_.wal};
   LateFiles late_files_;
   ManualCompactions manual_compactions_;
   const std::shared_ptr<Lease> lease_owner_;
@@ -557,15 +537,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   uint64_t entry_bytes_ LAVA_GUARDED_BY(write_mutex_) = 0;
   // The memtable takes no more logged values.
   bool segment_full_ LAVA_GUARDED_BY(write_mutex_) = false;
-  std::atomic<uint64_t> next_entry_{1};       // its sequence; written under write
-  std::atomic<uint64_t> current_entries_{0};  // the number of entries_, or 0; written under write
-  uint64_t skipped_ LAVA_GUARDED_BY(write_mutex_) = 0;  // sequences right before it that failed
-  // The last write, if the next entry may end with its value: its internal key.
-  std::string last_write_ LAVA_GUARDED_BY(write_mutex_);
-  TableImpl* last_write_table_ LAVA_GUARDED_BY(write_mutex_) = nullptr;  // null: none
-  uint32_t last_write_prefix_bytes_ LAVA_GUARDED_BY(write_mutex_) = 0;   // of the internal key
-  size_t last_write_appended_ LAVA_GUARDED_BY(write_mutex_) = 0;
-  bool binds_ LAVA_GUARDED_BY(write_mutex_) = false;      // somebody asks
+  LastWrite last_write_ LAVA_GUARDED_BY(write_mutex_);
   uint64_t sealed_to_ LAVA_GUARDED_BY(write_mutex_) = 0;  // the log's last record in a sealed run
   bool large_values_ = false;                             // whether there is a value log
   // Files of an earlier run that the write-ahead log may refer to up to a record.
@@ -644,9 +616,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   bool takes_checkpoints_ LAVA_GUARDED_BY(state_mutex_) = false;
   // Value files of this origin by number; others all are.
   uint64_t in_checkpoint_below_ LAVA_GUARDED_BY(state_mutex_) = 0;
-  // Those of which the other layer may need entries, by the sequence of their first.
-  std::map<uint64_t, HeldSegment> held_entries_ LAVA_GUARDED_BY(state_mutex_);
-  uint64_t released_to_ LAVA_GUARDED_BY(state_mutex_) = 0;  // the other layer's durable position
 };
 
 }  // namespace lava

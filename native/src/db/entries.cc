@@ -10,12 +10,12 @@
 namespace lava {
 namespace {
 
-// What a segment keeps in memory for its index.
-constexpr uint64_t kEntrySegmentRecordsMax = 64 << 10;
+// A segment keeps its index in memory until it ends, so the number of its records is bounded.
+constexpr uint64_t kChangelogSegmentRecordsMax = 64 << 10;
 static_assert(DB::kAppendedMax == kLogBirthsMax);
 
-// How many bytes of the value's front the entry lacks, if its end is the value's; else more than
-// may be.
+// The number of leading bytes of the value that the entry lacks, if the entry ends with the rest of
+// the value; otherwise more than kInlineBytesMax.
 size_t InlineBytesOf(Slice value, Slice entry) {
   for (size_t inline_bytes = 0; inline_bytes <= std::min(DB::kInlineBytesMax, value.size());
        ++inline_bytes)
@@ -36,61 +36,54 @@ Status DecodeEntries(const std::string& name, uint64_t offset, Slice bytes,
   return Status::OK();
 }
 
-std::string DBImpl::EntrySegmentName(uint64_t segment) const {
-  return FileId{versions_.origin(), segment}.ValueFileName();
-}
+std::string DBImpl::EntrySegmentName(uint64_t segment) const { return changelog_.NameOf(segment); }
 
-// A memtable has as many as it takes; what died in them goes with its flush.
-Status DBImpl::MakeEntrySegment() {
+// One memtable may refer to several changelog segments. Its flush leaves the values behind that
+// have died.
+Status DBImpl::MakeChangelogSegment() {
   if (entries_ != nullptr && entries_->sound() && entries_->bytes() < options_.value_file_bytes &&
-      entries_->records() < kEntrySegmentRecordsMax)
+      entries_->records() < kChangelogSegmentRecordsMax)
     return Status::OK();
-  EndEntryRun();
+  EndChangelogSegment();
   const FileId id = versions_.NewFileId(kLogBirthsMax);
   const ValueLogOptions options{.compression = options_.value_compression, .sync = syncs()};
-  // Through the page cache: the other layer reads it soon.
+  // Through the page cache, because the layer above reads the segment soon.
   LAVA_ASSIGN_OR_RETURN(
       std::shared_ptr<EntrySegment> segment,
       EntrySegment::Create(FilesOf(options_, nullptr), path_ + "/" + id.ValueFileName(), id,
                            options, budget_.counter(MemoryPurpose::kMemtables)));
   if (options_.wal == WalMode::kWalSync) LAVA_RETURN_IF_ERROR(fs_->SyncDirectory(path_));
   Attach(segment);
-  {
-    // Together: who drops what was released must not take it for one that has ended without
-    // entries.
-    MutexLock state(&state_mutex_);
-    current_entries_ = id.number;
-    held_entries_[next_entry_] = {id.ValueFileName(), segment, next_entry_ - skipped_};
-  }
+  changelog_.BeginSegment(segment);
   entries_ = std::move(segment);
   return Status::OK();
 }
 
-// Entries do not go to their segment any more.
-void DBImpl::EndEntryRun() {
+// The next entry begins a new segment.
+void DBImpl::EndChangelogSegment() {
   entries_.reset();
-  current_entries_ = 0;
+  changelog_.EndSegment();
 }
 
 Status DBImpl::LogEntry(Slice entry, const EntrySegment::Value* value, EntryLocation* location,
                         ValueReference* reference) {
-  LAVA_RETURN_IF_ERROR(MakeEntrySegment());
+  LAVA_RETURN_IF_ERROR(MakeChangelogSegment());
   Slice head = entry;
   if (value != nullptr) head.remove_suffix(value->bytes.size() - value->inline_bytes);
   const uint64_t before = entries_->bytes();
   LoggedRecord logged;
-  // A failed one may be there, so its sequence is not used again.
-  location->sequence = next_entry_++;
-  ++skipped_;
-  LAVA_RETURN_IF_ERROR(entries_->AppendEntry(location->sequence, skipped_ - 1, head, value,
+  const ChangelogLog::Sequence sequence = changelog_.TakeSequence();
+  location->sequence = sequence.number;
+  LAVA_RETURN_IF_ERROR(entries_->AppendEntry(sequence.number, sequence.skipped, head, value,
                                              options_.wal == WalMode::kWalSync, &logged,
                                              reference));
-  skipped_ = 0;
+  changelog_.Logged();
   location->segment = entries_->id().number;
   location->offset = logged.offset;
   location->bytes = logged.bytes;
   entry_bytes_ += entries_->bytes() - before;
-  // Else values that are overwritten here would take space for as long as nothing else fills it.
+  // Without this bound values that were overwritten in the memtable would take space until other
+  // writes fill it.
   if (entry_bytes_ >= EntryBytesMax()) segment_full_ = true;
   Counters::AddUnshared(&counters_.entry_bytes, entry.size());
   if (value != nullptr) Counters::AddUnshared(&counters_.external_values, 1);
@@ -143,67 +136,60 @@ Status DBImpl::PutExternal(Table* table, KeyRef key, Slice value, Slice entry,
   return Status::OK();
 }
 
-// With a write-ahead log the write's record there has the value, so nothing more is logged.
+// With a write-ahead log the record of the write contains the value, so nothing is added to that
+// log.
 Status DBImpl::BindExternal(Slice entry, EntryLocation* location) {
   MutexLock lock(&write_mutex_);
   if (closed_.load()) return Status::Closed("the instance was closed");
-  binds_ = true;
-  const TableImpl* const table = std::exchange(last_write_table_, nullptr);
+  last_write_.NoteFromNowOn();
+  const TableImpl* const table = last_write_.Take();
   if (table == nullptr || entry.size() > kEntryBytesMax) return Status::NotFound();
-  LAVA_RETURN_IF_ERROR(last_write_appended_ == 0 ? BindPut(*table, entry, location)
-                                                 : BindAppend(*table, entry, location));
+  LAVA_RETURN_IF_ERROR(last_write_.appended_bytes() == 0 ? BindPut(*table, entry, location)
+                                                         : BindAppend(*table, entry, location));
   active_bytes_.store(active_->arena_bytes(), std::memory_order_relaxed);
   return Status::OK();
 }
 
 Status DBImpl::BindPut(const TableImpl& table, Slice entry, EntryLocation* location) {
-  Lookup lookup(last_write_, last_write_prefix_bytes_);
+  Lookup lookup(last_write_.internal_key(), last_write_.prefix_bytes());
   active_->Get(&lookup);
   lookup.Finish();
   if (!lookup.found() || lookup.reference() != nullptr) return Status::NotFound();
   const size_t inline_bytes = InlineBytesOf(lookup.value(), entry);
   if (inline_bytes > kInlineBytesMax) return Status::NotFound();
-  const EntrySegment::Value logged{last_write_, lookup.value(), static_cast<uint32_t>(inline_bytes),
-                                   table.id(), TimestampOf(table.options(), lookup.value())};
+  const EntrySegment::Value logged{last_write_.internal_key(), lookup.value(),
+                                   static_cast<uint32_t>(inline_bytes), table.id(),
+                                   TimestampOf(table.options(), lookup.value())};
   ValueReference reference;
   LAVA_RETURN_IF_ERROR(LogEntry(entry, &logged, location, &reference));
   reference_.clear();
   EncodeReference(reference, &reference_);
-  active_->PutReference(last_write_, last_write_prefix_bytes_, reference_);
+  active_->PutReference(last_write_.internal_key(), last_write_.prefix_bytes(), reference_);
   return Status::OK();
 }
 
-// Of one element, whose head in the list is what the entry lacks.
+// Binds an append of one element. The entry lacks the element's head, which only the list has.
 Status DBImpl::BindAppend(const TableImpl& table, Slice entry, EntryLocation* location) {
-  const Slice segment = active_->Tail(last_write_, last_write_appended_);
+  const Slice segment = active_->Tail(last_write_.internal_key(), last_write_.appended_bytes());
   Slice rest = segment, element;
   ListSegment kind;
   if (segment.empty() || !NextListSegment(&rest, &kind, &element).ok() || !rest.empty() ||
       kind != ListSegment::kElement || !entry.ends_with(element))
     return Status::NotFound();
-  if (entries_ != nullptr && !entries_->HasBirthFor(last_write_)) return Status::NotFound();
-  const EntrySegment::Value logged{
-      last_write_,      segment,      static_cast<uint32_t>(segment.size() - element.size()),
-      table.id(),       std::nullopt,
-      /*appended=*/true};
+  if (entries_ != nullptr && !entries_->HasBirthFor(last_write_.internal_key()))
+    return Status::NotFound();
+  const EntrySegment::Value logged{last_write_.internal_key(),
+                                   segment,
+                                   static_cast<uint32_t>(segment.size() - element.size()),
+                                   table.id(),
+                                   std::nullopt,
+                                   /*appended=*/true};
   ValueReference reference;
   LAVA_RETURN_IF_ERROR(LogEntry(entry, &logged, location, &reference));
   reference_.clear();
   AppendListReference(reference, &reference_);
-  active_->ReplaceTail(last_write_, last_write_appended_, reference_);
+  active_->ReplaceTail(last_write_.internal_key(), last_write_.appended_bytes(), reference_);
   return Status::OK();
-}
-
-std::shared_ptr<EntrySegment> DBImpl::HeldEntries(uint64_t segment) const {
-  MutexLock state(&state_mutex_);
-  for (const auto& [first, held] : held_entries_)
-    if (held.segment != nullptr && held.segment->id().number == segment) return held.segment;
-  return nullptr;
-}
-
-bool DBImpl::IsHeld(const std::string& name) const {
-  return std::any_of(held_entries_.begin(), held_entries_.end(),
-                     [&name](const auto& held) { return held.second.name == name; });
 }
 
 Status DBImpl::GetExternal(Table* table, KeyRef key, EntryLocation* location) {
@@ -217,7 +203,7 @@ Status DBImpl::GetExternal(Table* table, KeyRef key, EntryLocation* location) {
   const ValueReference* const reference = lookup.reference();
   if (reference == nullptr || HasExpired(*view, *impl, lookup) ||
       reference->birth.origin != versions_.origin() ||
-      HeldEntries(reference->birth.number) == nullptr)
+      !changelog_.Holds(reference->birth.ValueFileName()))
     return Status::NotFound();
   *location = {reference->birth.number, reference->logged_offset, reference->logged_bytes, 0};
   if (reference->is_logged()) return Status::OK();
@@ -231,56 +217,25 @@ Status DBImpl::GetExternal(Table* table, KeyRef key, EntryLocation* location) {
   return Status::OK();
 }
 
-// What was released may still be there.
-Status DBImpl::ReadHeld(const EntryLocation& location, std::string* bytes) const {
-  const std::string path = path_ + "/" + EntrySegmentName(location.segment);
-  Result<std::unique_ptr<fs::RandomFile>> file = fs_->OpenRandom(path);
-  if (!file.ok() && file.status().IsNotFound())
-    return Status::NotFound("segment " + path + " of entries was released, and is gone");
-  LAVA_RETURN_IF_ERROR(file.status());
-  if (location.offset > (*file)->size() || location.bytes > (*file)->size() - location.offset)
-    return Status::InvalidArgument(path + " has " + std::to_string((*file)->size()) +
-                                   " bytes, none at offset " + std::to_string(location.offset) +
-                                   " and " + std::to_string(location.bytes) + " more");
-  bytes->resize(location.bytes);
-  return (*file)->Read(location.offset, bytes->size(), bytes->data());
-}
-
 Status DBImpl::ReadEntry(const EntryLocation& location, std::string* entry) {
-  std::string bytes;
-  LAVA_RETURN_IF_ERROR(ReadHeld(location, &bytes));
-  vsst::EntryReader reader(path_ + "/" + EntrySegmentName(location.segment), location.offset,
-                           bytes);
-  return reader.Next(entry);
+  return changelog_.Read(location, entry);
 }
 
 Status DBImpl::ReadEntryValue(const EntryLocation& location, std::string* value) {
-  std::string bytes;
-  LAVA_RETURN_IF_ERROR(ReadHeld(location, &bytes));
-  return vsst::EntryReader::ReadValue(path_ + "/" + EntrySegmentName(location.segment),
-                                      location.offset, bytes, value);
+  return changelog_.ReadValue(location, value);
 }
 
 Status DBImpl::RollEntries() {
   MutexLock lock(&write_mutex_);
   if (closed_.load()) return Status::Closed("the instance was closed");
-  EndEntryRun();
+  EndChangelogSegment();
   return Status::OK();
 }
 
 Status DBImpl::FinishEntries(uint64_t segment) {
   const Gate::Visit visit(gate_.get());
   if (!visit) return Status::Closed("the instance was closed");
-  {
-    MutexLock lock(&write_mutex_);
-    if (entries_ != nullptr && entries_->id().number == segment)
-      return Status::InvalidArgument("entries still go to segment " + EntrySegmentName(segment));
-  }
-  const std::shared_ptr<EntrySegment> held = HeldEntries(segment);
-  if (held == nullptr)
-    return Status::InvalidArgument("no segment " + EntrySegmentName(segment) +
-                                   " of entries is held");
-  return held->End();
+  return changelog_.Finish(segment);
 }
 
 Status DBImpl::ReleaseEntries(uint64_t through) {
@@ -288,11 +243,11 @@ Status DBImpl::ReleaseEntries(uint64_t through) {
   if (!visit) return Status::Closed("the instance was closed");
   {
     MutexLock install(versions_.install_mutex());
-    through = std::min(through, next_entry_ - 1);
+    through = std::min(through, changelog_.last_sequence());
     LAVA_RETURN_IF_ERROR(LogReleased(through));
+    changelog_.Release(through);
     {
       MutexLock state(&state_mutex_);
-      released_to_ = std::max(released_to_, through);
       DropReleased();
     }
     if (wal_ != nullptr) RemoveReplayedSegments();
@@ -302,7 +257,8 @@ Status DBImpl::ReleaseEntries(uint64_t through) {
   return Status::OK();
 }
 
-// Before a segment goes: else the next opening would miss its entries.
+// The manifest has the released position before a segment is removed. Otherwise the next opening
+// would report the segment's entries as missing.
 Status DBImpl::LogReleased(uint64_t through) {
   if (wal_ == nullptr || through <= versions_.state().entries_released.value_or(0))
     return Status::OK();
@@ -318,135 +274,28 @@ Status DBImpl::LogReleased(uint64_t through) {
   return Status::OK();
 }
 
-// The segment that entries still go to waits for its memtable's flush.
+// Segments of this run are removed with the other obsolete files, once the tree has left them. For
+// a segment of an earlier run that never became a value file this is done here: the write-ahead
+// log may refer to its values until their records are flushed.
 void DBImpl::DropReleased() {
-  while (!held_entries_.empty()) {
-    const auto held = held_entries_.begin();
-    const auto behind = std::next(held);
-    HeldSegment& segment = held->second;
-    // Read first: where entries do not go any more, all of them count in what follows.
-    const uint64_t current = current_entries_;
-    // The first entry that is not the segment's.
-    const uint64_t end = behind == held_entries_.end() ? next_entry_.load() : behind->first;
-    if (end - 1 > released_to_) return;
-    if (segment.segment != nullptr && segment.segment->id().number == current) return;
-    // What the write-ahead log may refer to goes once that is flushed.
-    if (segment.segment == nullptr && !IsOfTree(segment.name))
-      replayed_segments_.push_back(segment.name);
-    held_entries_.erase(held);
+  for (const ChangelogLog::Released& segment : changelog_.FindReleased()) {
+    if (segment.of_earlier_run && !IsOfTree(segment.id))
+      replayed_segments_.push_back(segment.id.ValueFileName());
+    changelog_.Drop(segment);
   }
 }
 
-// Holds state: whether versions name the file, or did and somebody may read it still.
-bool DBImpl::IsOfTree(const std::string& name) const {
-  return versions_.obsolete_files().Contains(name) ||
-         std::any_of(version_->value_files.begin(), version_->value_files.end(),
-                     [&name](const auto& file) { return file.first.ValueFileName() == name; });
-}
-
-// Holds install, before anybody has the instance. In `none` no entry outlives the process.
-Status DBImpl::FindEntries() {
-  if (wal_ == nullptr) return Status::OK();
-  std::map<uint64_t, HeldSegment> held;
-  LAVA_ASSIGN_OR_RETURN(const std::vector<std::string> names, fs_->List(path_));
-  for (const std::string& name : names) {
-    if (!name.ends_with(".vsst") || !versions_.IsOwn(name)) continue;
-    Result<std::unique_ptr<fs::RandomFile>> file = fs_->OpenRandom(path_ + "/" + name);
-    if (!file.ok() && file.status().IsNotFound()) continue;
-    LAVA_RETURN_IF_ERROR(file.status());
-    vsst::EntryFileReader reader(file->get(), (*file)->size());
-    LAVA_ASSIGN_OR_RETURN(const bool holds_entries, reader.HoldsEntries());
-    if (!holds_entries) continue;
-    std::string entry;
-    const Status status = reader.Next(&entry);
-    if (status.ok())
-      held[reader.sequence()] = {name, nullptr, reader.sequence() - reader.skipped()};
-    else
-      LAVA_RETURN_IF_ERROR(JudgeEnd(reader, status));
-  }
-  const uint64_t released = versions_.state().entries_released.value_or(0);
-  // What was released is there for the tree alone.
-  while (held.size() > 1 && std::next(held.begin())->first <= released + 1)
-    held.erase(held.begin());
-  uint64_t end = released + 1, seen = released;
-  LAVA_RETURN_IF_ERROR(
-      WalkEntries(held, &end, &seen, [](uint64_t, Slice) { return Status::OK(); }));
-  if (seen == released) held.clear();
-  MutexLock write(&write_mutex_);
-  MutexLock state(&state_mutex_);
-  held_entries_ = std::move(held);
-  released_to_ = released;
-  next_entry_ = seen + 1;
-  // So that what is behind a loss is not found again before what comes now.
-  skipped_ = next_entry_ - end;
-  return Status::OK();
-}
-
-// Whether a segment ends with what cannot be read: the entry that a crash tore was not
-// acknowledged.
-Status DBImpl::JudgeEnd(const vsst::EntryFileReader& reader, const Status& unsound) const {
-  if (!unsound.IsCorruption()) return unsound;
-  // A power cut takes what it likes of what was not synced.
-  if (options_.wal != WalMode::kWalSync) return Status::OK();
-  LAVA_ASSIGN_OR_RETURN(const bool damaged, reader.AnySoundBehind());
-  return damaged ? unsound : Status::OK();
-}
-
-// Reads the segments of earlier runs in their order, past what is behind a loss. *end: the sequence
-// from which on entries must be there; then behind the last that was read. *seen: the last that is
-// used.
-Status DBImpl::WalkEntries(const std::map<uint64_t, HeldSegment>& segments, uint64_t* end,
-                           uint64_t* seen,
-                           const std::function<Status(uint64_t, Slice)>& entry) const {
-  const bool synced = options_.wal == WalMode::kWalSync;
-  if (!segments.empty()) *end = std::min(*end, segments.begin()->second.follows);
-  for (auto segment = segments.begin(); segment != segments.end(); ++segment) {
-    const auto& [first, held] = *segment;
-    const bool behind_loss = held.follows > *end;
-    if (behind_loss && synced)
-      return Status::Corruption(path_ + "/" + held.name + " begins with entry " +
-                                std::to_string(first) + ", those from " + std::to_string(*end) +
-                                " on are missing");
-    const auto next = std::next(segment);
-    const uint64_t limit = next == segments.end() ? UINT64_MAX : next->second.follows;
-    LAVA_ASSIGN_OR_RETURN(const std::unique_ptr<fs::RandomFile> file,
-                          fs_->OpenRandom(path_ + "/" + held.name));
-    vsst::EntryFileReader reader(file.get(), file->size());
-    std::string bytes;
-    uint64_t expected = held.follows;
-    Status unsound;
-    while (!reader.done() && expected < limit) {
-      unsound = reader.Next(&bytes);
-      if (!unsound.ok() || reader.sequence() - reader.skipped() != expected) break;
-      expected = reader.sequence() + 1;
-      *seen = std::max(*seen, reader.sequence());
-      if (!behind_loss) LAVA_RETURN_IF_ERROR(entry(reader.sequence(), bytes));
-    }
-    if (!behind_loss) *end = expected;
-    // What the next segment follows must be there, unless a power cut may have taken it.
-    if (synced && limit != UINT64_MAX && expected < limit)
-      return Status::Corruption(file->path() + " ends with entry " + std::to_string(expected - 1) +
-                                ", those up to " + std::to_string(limit - 1) + " are missing");
-    if (!unsound.ok() && limit == UINT64_MAX) LAVA_RETURN_IF_ERROR(JudgeEnd(reader, unsound));
-  }
-  return Status::OK();
+// Whether the version names the value file, or an earlier version did and the file is not removed
+// yet.
+bool DBImpl::IsOfTree(const FileId& value_file) const {
+  return version_->value_files.contains(value_file) ||
+         versions_.obsolete_files().Contains(value_file.ValueFileName());
 }
 
 Status DBImpl::RecoverEntries(uint64_t after, const std::function<Status(uint64_t, Slice)>& entry) {
   const Gate::Visit visit(gate_.get());
   if (!visit) return Status::Closed("the instance was closed");
-  std::map<uint64_t, HeldSegment> segments;  // by their first entries
-  uint64_t from = after;
-  {
-    MutexLock state(&state_mutex_);
-    from = std::max(from, released_to_);
-    for (const auto& [first, held] : held_entries_)
-      if (held.segment == nullptr) segments[first] = held;
-  }
-  uint64_t end = from + 1, seen = 0;
-  return WalkEntries(segments, &end, &seen, [&](uint64_t sequence, Slice bytes) {
-    return sequence <= from ? Status::OK() : entry(sequence, bytes);
-  });
+  return changelog_.ReadEarlierRuns(after, entry);
 }
 
 }  // namespace lava

@@ -9,21 +9,20 @@ namespace lava {
 void DBImpl::RemoveObsoleteFiles() {
   ObsoleteFiles::Unused unused = versions_.obsolete_files().TakeUnused(), held;
   if (unused.files.empty() && unused.segments.empty()) return;
-  {
+  const auto keep = [this](auto* from, auto* to) {
+    for (auto at = from->begin(); at != from->end();) {
+      const auto candidate = at++;
+      if (changelog_.Holds(candidate->first)) to->insert(from->extract(candidate));
+    }
+  };
+  keep(&unused.files, &held.files);
+  keep(&unused.segments, &held.segments);
+  if (!unused.files.empty()) {
     MutexLock state(&state_mutex_);
-    const auto keep = [this](auto* from, auto* to) LAVA_REQUIRES(state_mutex_) {
-      for (auto at = from->begin(); at != from->end();) {
-        const auto candidate = at++;
-        if (IsHeld(candidate->first)) to->insert(from->extract(candidate));
-      }
-    };
-    keep(&unused.files, &held.files);
-    keep(&unused.segments, &held.segments);
-    if (!unused.files.empty())
-      (void)Tried([this] {
-        state_mutex_.AssertHeld();
-        ReportJobs();
-      });
+    (void)Tried([this] {
+      state_mutex_.AssertHeld();
+      ReportJobs();
+    });
   }
   versions_.obsolete_files().GiveBack(std::move(held));
   const bool removed = Tried([&] {

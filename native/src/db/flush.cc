@@ -57,7 +57,7 @@ void DBImpl::SealBothLocked(FlushCause cause) {
   run->memtable = std::move(active_);
   run->segments = std::exchange(segments_, {});
   segment_.reset();
-  EndEntryRun();
+  EndChangelogSegment();
   entry_bytes_ = segment_bytes_ = 0;
   segment_full_ = false;
   run->cause = cause;

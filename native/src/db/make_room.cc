@@ -6,7 +6,7 @@ namespace lava {
 
 // The common case costs a few loads.
 Status DBImpl::MakeRoom(uint64_t bytes, Purpose purpose) {
-  last_write_table_ = nullptr;  // another comes
+  last_write_.Forget();
   if (!attention_.load(std::memory_order_relaxed) && !quota_->pressing() && !segment_full_ &&
       active_->arena_bytes() + bytes <= memtable_limit_ &&
       lease_->write_buffer_used_bytes() + bytes <= lease_->write_buffer_bytes()) [[likely]]

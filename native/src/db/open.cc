@@ -180,7 +180,8 @@ Status DBImpl::OpenVersion(std::span<const ImportSource> imports) {
   LAVA_RETURN_IF_ERROR(ApplyEdit(first, &next));
   LAVA_RETURN_IF_ERROR(OpenFiles(*next.version, imports));
   LAVA_RETURN_IF_ERROR(versions_.Begin(first));
-  LAVA_RETURN_IF_ERROR(FindEntries());
+  LAVA_RETURN_IF_ERROR(changelog_.Open(versions_.origin(), versions_.state().origins,
+                                       versions_.state().entries_released.value_or(0)));
   LAVA_RETURN_IF_ERROR(RemoveUnnamedFiles());
 
   tables_.Recover(versions_.state().tables);
@@ -283,8 +284,7 @@ Status DBImpl::RemoveUnnamedFiles() {
     const bool unnamed = IsDataFile(name) && !named.contains(name);
     if (!unnamed && !versions_.IsOldManifest(name)) continue;
     if (wal_ != nullptr && name.ends_with(".vsst")) {
-      MutexLock state(&state_mutex_);
-      if (!IsHeld(name)) replayed_segments_.push_back(name);
+      if (!changelog_.Holds(name)) replayed_segments_.push_back(name);
       continue;
     }
     const Status status = fs_->Remove(path_ + "/" + name);
@@ -353,7 +353,7 @@ void DBImpl::TearDown() {
     segment_.reset();
     entries_.reset();
     segments_.clear();
-    held_entries_.clear();
+    changelog_.Clear();
     wal = std::move(wal_);
     active_.reset();
     active_bytes_ = 0;

@@ -79,8 +79,8 @@ Status DBImpl::Put(Table* table, KeyRef key, Slice value) {
     LAVA_RETURN_IF_ERROR(LogWrite(WalRecord::Kind::kPut, internal.slice(), prefix_bytes, value));
     active_->Put(internal.slice(), prefix_bytes, value);
   }
-  if (binds_ && !large && IsApart(*impl, value)) [[unlikely]]
-    NoteWrite(impl, internal.slice(), prefix_bytes, 0);
+  if (last_write_.is_noted() && !large && IsApart(*impl, value)) [[unlikely]]
+    last_write_.Note(impl, internal.slice(), prefix_bytes, 0);
   Wrote(key.key.size() + value.size());
   return Status::OK();
 }
@@ -120,9 +120,9 @@ Status DBImpl::Append(Table* table, KeyRef key, Slice segments) {
     AppendLogged(internal.slice(), PartitionRange::InternalPrefix(key.prefix_bytes), reference_);
   else
     active_->Append(internal.slice(), PartitionRange::InternalPrefix(key.prefix_bytes), segments);
-  if (binds_ && !large && IsApartOfList(*impl, segments)) [[unlikely]]
-    NoteWrite(impl, internal.slice(), PartitionRange::InternalPrefix(key.prefix_bytes),
-              segments.size());
+  if (last_write_.is_noted() && !large && IsApartOfList(*impl, segments)) [[unlikely]]
+    last_write_.Note(impl, internal.slice(), PartitionRange::InternalPrefix(key.prefix_bytes),
+                     segments.size());
   Wrote(key.key.size() + segments.size());
   return Status::OK();
 }

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "lava/slice.h"
+
+namespace lava {
+
+class TableImpl;
+
+/// The last write of an instance, if the next changelog entry may end with its value (see
+/// DB::BindExternal). Writes are only noted from the first such entry on, so that an instance
+/// without a changelog does not pay for it.
+/// Threads:    guarded by the instance's write mutex.
+class LastWrite {
+ public:
+  /// Another write begins.
+  void Forget() { table_ = nullptr; }
+  /// Whether writes are noted.
+  bool is_noted() const { return is_noted_; }
+  void NoteFromNowOn() { is_noted_ = true; }
+  /// appended_bytes: bytes that were appended to a list; 0: the write was a put.
+  void Note(const TableImpl* table, Slice internal_key, uint32_t prefix_bytes,
+            size_t appended_bytes) {
+    table_ = table;
+    key_.assign(internal_key);
+    prefix_bytes_ = prefix_bytes;
+    appended_bytes_ = appended_bytes;
+  }
+
+  /// The table of the last write, or null if none was noted. A write is taken once only.
+  const TableImpl* Take() { return std::exchange(table_, nullptr); }
+  /// Of the write that was taken.
+  Slice internal_key() const { return key_; }
+  uint32_t prefix_bytes() const { return prefix_bytes_; }  // of the internal key
+  size_t appended_bytes() const { return appended_bytes_; }
+
+ private:
+  bool is_noted_ = false;
+  const TableImpl* table_ = nullptr;
+  std::string key_;
+  uint32_t prefix_bytes_ = 0;
+  size_t appended_bytes_ = 0;
+};
+
+}  // namespace lava
