@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "db/active_segments.h"
 #include "db/background_events.h"
 #include "db/changelog_log.h"
 #include "db/counters.h"
@@ -230,7 +231,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   /// The same of one that comes in pieces. Errors: also the source's.
   Status LogFrom(const TableImpl& table, Slice internal_key, ValueSource* value,
                  std::string* reference) LAVA_REQUIRES(write_mutex_);
-  /// write(reference) appends a value of so many bytes to segment_.
+  /// write(reference) appends a value of so many bytes to segments_.values().
   template <typename Body>
   Status LogBy(uint64_t bytes, std::string* reference, const Body& write)
       LAVA_REQUIRES(write_mutex_);
@@ -261,9 +262,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void EndChangelogSegment() LAVA_REQUIRES(write_mutex_);
   Status LogReleased(uint64_t through) LAVA_REQUIRES(versions_.install_mutex());
   void DropReleased() LAVA_REQUIRES(versions_.install_mutex(), state_mutex_);
-  uint64_t EntryBytesMax() const {
-    return std::max(2 * memtable_limit_, options_.value_file_bytes);
-  }
   // write_ahead.cc; the log's part of a write, before the memtable's.
   Status LogWrite(WalRecord::Kind kind, Slice internal_key, uint32_t prefix_bytes, Slice value)
       LAVA_REQUIRES(write_mutex_);
@@ -503,7 +501,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   os::Executor* executor_ = nullptr;
   std::unique_ptr<os::Executor> own_executor_;  // the host's; null: the environment's is used
   bool joined_ = false;
-  uint64_t memtable_limit_ = 0;
+  const uint64_t memtable_limit_;
   uint64_t in_memory_bytes_max_ = 0;  // of one value in the memtable
   SpaceController space_;
   std::atomic<bool> cancelled_{false};
@@ -526,17 +524,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::vector<uint64_t> dropped_in_active_ LAVA_GUARDED_BY(write_mutex_);
   WalRecord wal_record_ LAVA_GUARDED_BY(write_mutex_);
   std::string reference_ LAVA_GUARDED_BY(write_mutex_);
-  // All that the active memtable refers to, and those of them that values and entries go to, or
-  // null.
-  std::vector<std::shared_ptr<LogSegment>> segments_ LAVA_GUARDED_BY(write_mutex_);
-  std::shared_ptr<LogSegment> segment_ LAVA_GUARDED_BY(write_mutex_);
-  std::shared_ptr<EntrySegment> entries_ LAVA_GUARDED_BY(write_mutex_);
-  // Of all segments of values that it refers to.
-  uint64_t segment_bytes_ LAVA_GUARDED_BY(write_mutex_) = 0;
-  // Of all segments of entries that it refers to.
-  uint64_t entry_bytes_ LAVA_GUARDED_BY(write_mutex_) = 0;
-  // The memtable takes no more logged values.
-  bool segment_full_ LAVA_GUARDED_BY(write_mutex_) = false;
+  ActiveSegments segments_ LAVA_GUARDED_BY(write_mutex_){
+      options_.value_file_bytes, std::max(2 * memtable_limit_, options_.value_file_bytes)};
   LastWrite last_write_ LAVA_GUARDED_BY(write_mutex_);
   uint64_t sealed_to_ LAVA_GUARDED_BY(write_mutex_) = 0;  // the log's last record in a sealed run
   bool large_values_ = false;                             // whether there is a value log

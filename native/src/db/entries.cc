@@ -10,8 +10,6 @@
 namespace lava {
 namespace {
 
-// A segment keeps its index in memory until it ends, so the number of its records is bounded.
-constexpr uint64_t kChangelogSegmentRecordsMax = 64 << 10;
 static_assert(DB::kAppendedMax == kLogBirthsMax);
 
 // The number of leading bytes of the value that the entry lacks, if the entry ends with the rest of
@@ -41,9 +39,7 @@ std::string DBImpl::EntrySegmentName(uint64_t segment) const { return changelog_
 // One memtable may refer to several changelog segments. Its flush leaves the values behind that
 // have died.
 Status DBImpl::MakeChangelogSegment() {
-  if (entries_ != nullptr && entries_->sound() && entries_->bytes() < options_.value_file_bytes &&
-      entries_->records() < kChangelogSegmentRecordsMax)
-    return Status::OK();
+  if (segments_.TakesEntry()) return Status::OK();
   EndChangelogSegment();
   const FileId id = versions_.NewFileId(kLogBirthsMax);
   const ValueLogOptions options{.compression = options_.value_compression, .sync = syncs()};
@@ -55,13 +51,13 @@ Status DBImpl::MakeChangelogSegment() {
   if (options_.wal == WalMode::kWalSync) LAVA_RETURN_IF_ERROR(fs_->SyncDirectory(path_));
   Attach(segment);
   changelog_.BeginSegment(segment);
-  entries_ = std::move(segment);
+  segments_.BeginChangelog(std::move(segment));
   return Status::OK();
 }
 
 // The next entry begins a new segment.
 void DBImpl::EndChangelogSegment() {
-  entries_.reset();
+  segments_.EndChangelog();
   changelog_.EndSegment();
 }
 
@@ -70,21 +66,18 @@ Status DBImpl::LogEntry(Slice entry, const EntrySegment::Value* value, EntryLoca
   LAVA_RETURN_IF_ERROR(MakeChangelogSegment());
   Slice head = entry;
   if (value != nullptr) head.remove_suffix(value->bytes.size() - value->inline_bytes);
-  const uint64_t before = entries_->bytes();
+  EntrySegment* const segment = segments_.changelog();
+  const uint64_t before = segment->bytes();
   LoggedRecord logged;
   const ChangelogLog::Sequence sequence = changelog_.TakeSequence();
   location->sequence = sequence.number;
-  LAVA_RETURN_IF_ERROR(entries_->AppendEntry(sequence.number, sequence.skipped, head, value,
-                                             options_.wal == WalMode::kWalSync, &logged,
-                                             reference));
+  LAVA_RETURN_IF_ERROR(segment->AppendEntry(sequence.number, sequence.skipped, head, value,
+                                            options_.wal == WalMode::kWalSync, &logged, reference));
   changelog_.Logged();
-  location->segment = entries_->id().number;
+  location->segment = segment->id().number;
   location->offset = logged.offset;
   location->bytes = logged.bytes;
-  entry_bytes_ += entries_->bytes() - before;
-  // Without this bound values that were overwritten in the memtable would take space until other
-  // writes fill it.
-  if (entry_bytes_ >= EntryBytesMax()) segment_full_ = true;
+  segments_.EntryAppended(before);
   Counters::AddUnshared(&counters_.entry_bytes, entry.size());
   if (value != nullptr) Counters::AddUnshared(&counters_.external_values, 1);
   return Status::OK();
@@ -126,7 +119,7 @@ Status DBImpl::PutExternal(Table* table, KeyRef key, Slice value, Slice entry,
   if (wal_ != nullptr) {
     Status status = LogReference(internal.slice(), prefix_bytes, reference_);
     if (!status.ok()) {
-      entries_->Withdraw();
+      segments_.changelog()->Withdraw();
       return status;
     }
   }
@@ -176,7 +169,8 @@ Status DBImpl::BindAppend(const TableImpl& table, Slice entry, EntryLocation* lo
   if (segment.empty() || !NextListSegment(&rest, &kind, &element).ok() || !rest.empty() ||
       kind != ListSegment::kElement || !entry.ends_with(element))
     return Status::NotFound();
-  if (entries_ != nullptr && !entries_->HasBirthFor(last_write_.internal_key()))
+  const EntrySegment* const changelog = segments_.changelog();
+  if (changelog != nullptr && !changelog->HasBirthFor(last_write_.internal_key()))
     return Status::NotFound();
   const EntrySegment::Value logged{last_write_.internal_key(),
                                    segment,

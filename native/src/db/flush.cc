@@ -55,11 +55,8 @@ void DBImpl::SealBothLocked(FlushCause cause) {
   active_->Seal();
   Counters::Add(&counters_.memtable_killed_bytes, active_->killed_bytes());
   run->memtable = std::move(active_);
-  run->segments = std::exchange(segments_, {});
-  segment_.reset();
-  EndChangelogSegment();
-  entry_bytes_ = segment_bytes_ = 0;
-  segment_full_ = false;
+  run->segments = segments_.Seal();
+  changelog_.EndSegment();
   run->cause = cause;
   if (wal_ != nullptr) run->wal_last = sealed_to_ = wal_->last();
   run->dropped_tables = std::exchange(dropped_in_active_, {});

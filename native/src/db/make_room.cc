@@ -7,7 +7,7 @@ namespace lava {
 // The common case costs a few loads.
 Status DBImpl::MakeRoom(uint64_t bytes, Purpose purpose) {
   last_write_.Forget();
-  if (!attention_.load(std::memory_order_relaxed) && !quota_->pressing() && !segment_full_ &&
+  if (!attention_.load(std::memory_order_relaxed) && !quota_->pressing() && !segments_.full() &&
       active_->arena_bytes() + bytes <= memtable_limit_ &&
       lease_->write_buffer_used_bytes() + bytes <= lease_->write_buffer_bytes()) [[likely]]
     return Status::OK();
@@ -46,7 +46,7 @@ Status DBImpl::MakeRoomSlow(uint64_t bytes, Purpose purpose) {
     if (go_on) {
       write_stall_.Count(waited_for, for_space, clock_->MonotonicMicros() - started_us);
       if (for_space) space_.Pay(bytes);
-      const bool full = segment_full_ || active_->arena_bytes() + bytes > memtable_limit_;
+      const bool full = segments_.full() || active_->arena_bytes() + bytes > memtable_limit_;
       const FlushCause cause = full ? FlushCause::kMemtableFull : FlushCause::kMemoryShared;
       state.Unlock();
       if (condition == StallCondition::kSeal) SealLocked(cause);
@@ -112,8 +112,8 @@ StallCondition DBImpl::JudgeStall(uint64_t bytes) const {
                      .l0_stall_trigger = options_.l0_stall_trigger,
                      .sealed_runs = static_cast<uint32_t>(sealed_.size()),
                      .sealed_runs_max = options_.sealed_runs_max,
-                     .active_empty = active_->empty() && !segment_full_,
-                     .active_bytes = segment_full_ ? memtable_limit_ : active_->arena_bytes(),
+                     .active_empty = active_->empty() && !segments_.full(),
+                     .active_bytes = segments_.full() ? memtable_limit_ : active_->arena_bytes(),
                      .memtable_bytes_max = memtable_limit_,
                      .write_bytes = bytes,
                      .lease_used_bytes = lease_->write_buffer_used_bytes(),

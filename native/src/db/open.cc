@@ -28,6 +28,12 @@ Status CheckFile(const FileMeta& meta, const TableProperties& found, const std::
   return Status::OK();
 }
 
+uint64_t MemtableLimitOf(const DBOptions& options, const LeaseImpl& lease) {
+  if (options.memtable_bytes != 0) return options.memtable_bytes;
+  return std::max(kMemtableBytesMin,
+                  std::min(kMemtableBytesDefaultMax, lease.write_buffer_bytes() / 2));
+}
+
 // An instance's own, so that it knows what its files refused; null: not asked for.
 std::unique_ptr<fs::FileSystem> DirectFiles(const DBOptions& options) {
   const fs::PosixOptions direct{.direct_reads = options.use_direct_reads,
@@ -89,6 +95,7 @@ DBImpl::DBImpl(const DBOptions& options, std::string path, const DBEnvironment& 
       lease_(Impl(options.lease.get())),
       budget_(lease_->budget()),
       executor_(environment.executor),
+      memtable_limit_(MemtableLimitOf(options, *lease_)),
       space_({.low_percent = options.space_low_percent,
               .high_percent = options.space_high_percent,
               .low_bytes = options.space_low_bytes,
@@ -97,11 +104,6 @@ DBImpl::DBImpl(const DBOptions& options, std::string path, const DBEnvironment& 
              options.slowed_bytes_per_second, path_, quota_, clock_),
       value_policy_(options.value_policy) {
   ordering_look_at_ = OrderingStep();
-  memtable_limit_ = options.memtable_bytes;
-  if (memtable_limit_ == 0) {
-    memtable_limit_ = std::max(
-        kMemtableBytesMin, std::min(kMemtableBytesDefaultMax, lease_->write_buffer_bytes() / 2));
-  }
   in_memory_bytes_max_ = environment.value_in_memory_bytes_max;
   if (in_memory_bytes_max_ == 0)
     in_memory_bytes_max_ = std::max(kValueInMemoryAlways, memtable_limit_ / kValueMemtableShare);
@@ -350,9 +352,7 @@ void DBImpl::TearDown() {
     MutexLock jobs(&jobs_mutex_);
     MutexLock state(&state_mutex_);
     versions_.Close();
-    segment_.reset();
-    entries_.reset();
-    segments_.clear();
+    segments_.Seal();
     changelog_.Clear();
     wal = std::move(wal_);
     active_.reset();

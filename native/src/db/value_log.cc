@@ -9,54 +9,48 @@
 namespace lava {
 namespace {
 
-// The index of a segment is in memory as a whole.
-constexpr uint64_t kSegmentRecordsMax = 64 << 10;
-// Values of this size on have a segment each: it lives or dies as a whole, and no flush has to
-// write such a value anew because its neighbours died.
-constexpr uint64_t kOwnSegmentBytes = 4 << 20;
-// A value of more than this part of the lease is not compressed: to decompress it, a read would
-// need it and its compressed form in memory, uncompressed it comes in pieces.
+// A value of more than this part of the lease is stored uncompressed, so that a read can have it in
+// pieces. To decompress the value, a read would need both its forms in memory as a whole.
 constexpr uint64_t kCompressedLeaseShare = 8;
 
 }  // namespace
 
-// One that is full or torn is sealed with its memtable by what makes room for a write.
+// A segment that is full, or to which a write has failed, is never replaced here: MakeRoom() seals
+// it with its memtable before the next write.
 Status DBImpl::MakeSegment() {
-  if (segment_ != nullptr) return Status::OK();
+  if (segments_.values() != nullptr) return Status::OK();
   const FileId id = versions_.NewFileId();
   const ValueLogOptions options{
       .compression = options_.value_compression,
       .sync = syncs(),
       .memory = budget_.counter(MemoryPurpose::kMemtables),
       .compressed_bytes_max = lease_->capacity_bytes() / kCompressedLeaseShare};
-  // Through the page cache: a value is written, and maybe read, at once.
+  // Through the page cache, because a value is written at once, and may be read soon.
   LAVA_ASSIGN_OR_RETURN(std::shared_ptr<LogSegment> segment,
                         LogSegment::Create(FilesOf(options_, nullptr),
                                            path_ + "/" + id.ValueFileName(), id, options));
-  // A name that a power cut takes away would take acknowledged values with it.
+  // Without this a power cut could take the file's name away, and acknowledged values with it.
   if (options_.wal == WalMode::kWalSync) LAVA_RETURN_IF_ERROR(fs_->SyncDirectory(path_));
   Attach(segment);
-  segment_ = std::move(segment);
+  segments_.BeginValues(std::move(segment));
   return Status::OK();
 }
 
 void DBImpl::Attach(std::shared_ptr<LogSegment> segment) {
-  segments_.push_back(std::move(segment));
+  segments_.Add(std::move(segment));
   auto attached = std::make_shared<LogSegments>();
-  attached->all = segments_;
+  attached->all = segments_.all();
   active_->Attach(std::move(attached));
 }
 
 template <typename Body>
 Status DBImpl::LogBy(uint64_t bytes, std::string* reference, const Body& write) {
-  if (bytes >= kOwnSegmentBytes) segment_.reset();
+  segments_.PrepareForValue(bytes);
   LAVA_RETURN_IF_ERROR(MakeSegment());
   ValueReference logged;
-  const uint64_t before = segment_->bytes();
+  const uint64_t before = segments_.values()->bytes();
   const Status status = write(&logged);
-  segment_bytes_ += segment_->bytes() - before;
-  segment_full_ = !segment_->sound() || segment_bytes_ >= options_.value_file_bytes ||
-                  segment_->records() >= kSegmentRecordsMax;
+  segments_.ValueAppended(before);
   LAVA_RETURN_IF_ERROR(status);
   reference->clear();
   EncodeReference(logged, reference);
@@ -70,7 +64,8 @@ Status DBImpl::LogValue(const TableImpl& table, Slice internal_key, Slice value,
   return LogBy(value.size(), reference, [&](ValueReference* logged) {
     write_mutex_.AssertHeld();
     logged->timestamp = TimestampOf(table.options(), value);
-    return segment_->Append(internal_key, value, options_.wal == WalMode::kWalSync, logged);
+    return segments_.values()->Append(internal_key, value, options_.wal == WalMode::kWalSync,
+                                      logged);
   });
 }
 
@@ -79,22 +74,22 @@ Status DBImpl::LogFrom(const TableImpl& table, Slice internal_key, ValueSource* 
   CheckedSource checked(value, table.kind());
   return LogBy(value->size(), reference, [&](ValueReference* logged) {
     write_mutex_.AssertHeld();
-    const Status status =
-        segment_->AppendFrom(internal_key, &checked, options_.wal == WalMode::kWalSync, logged);
+    const Status status = segments_.values()->AppendFrom(internal_key, &checked,
+                                                         options_.wal == WalMode::kWalSync, logged);
     logged->timestamp = checked.Timestamp(table.options());
     return checked.is_writable() ? status : NotWritable(table);
   });
 }
 
-// A list may have several parts, and in one segment only one of them may live: they are told
-// apart by their births.
+// A list may have several parts. References tell them apart by their births, and a segment of the
+// value log has one birth, so each part gets a new segment.
 Status DBImpl::LogAppended(const TableImpl& table, Slice internal_key, Slice segments,
                            std::string* reference) {
-  segment_.reset();
+  segments_.EndValues();
   return LogValue(table, internal_key, segments, reference);
 }
 
-// What LogValue() or LogAppended() gave takes the value's place.
+// The reference, which is of LogValue() or LogAppended(), takes the value's place.
 void DBImpl::PutLogged(const TableImpl& table, Slice internal_key, uint32_t prefix_bytes,
                        Slice reference) {
   if (table.kind() != TableKind::kList)
@@ -110,23 +105,23 @@ void DBImpl::AppendLogged(Slice internal_key, uint32_t prefix_bytes, Slice refer
   active_->AppendParts(internal_key, prefix_bytes, part);
 }
 
-// A log that is closed is synced, so what it refers to must be.
+// Closing syncs the write-ahead log, so the values that the log refers to must be synced first.
 void DBImpl::SyncSegments() {
   if (options_.wal != WalMode::kWal) return;
   std::vector<std::shared_ptr<LogSegment>> segments;
   {
     MutexLock write(&write_mutex_);
     MutexLock state(&state_mutex_);
-    segments = segments_;
+    segments = segments_.all();
     for (const std::shared_ptr<SealedRun>& run : sealed_.runs())
       segments.insert(segments.end(), run->segments.begin(), run->segments.end());
   }
-  // What fails is what a power cut may take.
+  // Close() reports no error of these syncs: in this mode a power cut may take values anyway.
   for (const std::shared_ptr<LogSegment>& segment : segments) static_cast<void>(segment->Sync());
   if (!segments.empty()) static_cast<void>(fs_->SyncDirectory(path_));
 }
 
-// Once all that the log said when this run began is in files.
+// Segments of earlier runs are kept until all records that the log had at the opening are in files.
 void DBImpl::RemoveReplayedSegments() {
   if (replayed_segments_.empty() || versions_.state().wal_flushed.value_or(0) < replayed_to_)
     return;

@@ -45,7 +45,7 @@ Status DBImpl::AppendFrom(Table* table, KeyRef key, ValueSource* segments) {
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
   MutexLock lock(&write_mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(key.key.size() + 2 * kLoggedBytesMax));
-  segment_.reset();  // as LogAppended() does
+  segments_.EndValues();  // as in LogAppended()
   LAVA_RETURN_IF_ERROR(LogFrom(*impl, internal.slice(), segments, &reference_));
   const LiveNote note(impl->dead(), internal.slice());
   AppendLogged(internal.slice(), PartitionRange::InternalPrefix(key.prefix_bytes), reference_);
