@@ -106,7 +106,8 @@ class DatabaseHandle final : public Handle {
   const std::shared_ptr<DatabaseState>& state() const noexcept { return state_; }
   DB* db() const noexcept { return state_->db.get(); }
   EventRing* events() const noexcept { return events_.get(); }
-  /// What DB::LeftOpen() said. Only after Close() has answered true, which orders it behind Free().
+  /// The result of DB::LeftOpen(). Only valid after Close() has returned true, which happens after
+  /// Free().
   const std::string& left_open() const noexcept { return left_open_; }
 
  protected:

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 /** The options of an instance are the same in Java and in the native library. */
 class DBOptionTest extends LavaTestBase {
 
-    /** Passed beside the numbers: as a handle, as bytes, and as what only the bindings know. */
+    /** Not passed as numbers: passed as a handle, as bytes, or used only by the bindings. */
     private static final Set<String> NO_NUMBERS = Set.of("volume", "walDir", "eventBufferBytes");
 
     @Test

@@ -89,12 +89,12 @@ public final class LavaInstance implements AutoCloseable {
         return files;
     }
 
-    /** Counts of the database's events, as far as these were taken. */
+    /** Counts of the database's events that have been read so far. */
     public EventCounts eventCounts() {
         return eventCounts;
     }
 
-    /** The log that a changelog above shares. */
+    /** The log that is shared with a changelog above. */
     public SharedLog sharedLog() {
         return sharedLog;
     }

@@ -9,11 +9,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs what background jobs of instances met and no call tells: damaged files, a disk that is full
- * or away. The engine tells each once. The same thread has each instance's other events logged by
- * {@link EngineEventLog}.
+ * Logs problems of background jobs that no call reports: damaged files, a full or missing disk. The
+ * engine reports each of them once. The same thread makes {@link EngineEventLog} log each
+ * instance's other events.
  *
- * <p>Threads: a daemon of its own asks every second, because the engine's threads never call into
+ * <p>Threads: a daemon thread polls every second, because the engine's threads never call into
  * Java. Any thread may call {@link #end}.
  *
  * <p>Errors: none; failures are logged.
@@ -78,7 +78,7 @@ final class BackgroundEventLog implements Runnable {
         }
     }
 
-    /** Logs what the instance met since the last call. */
+    /** Logs the instance's events since the last call. */
     static void log(ReportedInstance instance) {
         try {
             List<BackgroundEvent> events = instance.takeBackgroundEvents();

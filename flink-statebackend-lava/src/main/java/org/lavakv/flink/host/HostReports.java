@@ -26,10 +26,7 @@ public final class HostReports {
     /** The instance for the process, or more exactly for this copy of the classes. */
     public static final HostReports OF_PROCESS = new HostReports();
 
-    /**
-     * The bytes that an instance is to keep for events: room for some hundred events between two
-     * looks at them.
-     */
+    /** Size of an instance's buffer for events: space for some hundred events between two reads. */
     public static final int EVENT_BUFFER_BYTES = 16 << 10;
 
     private static final Logger LOG = LoggerFactory.getLogger(HostReports.class);
@@ -95,7 +92,7 @@ public final class HostReports {
     }
 
     private void remove(ReportedInstance removed) {
-        // While it is still open.
+        // The instance is still open here.
         BackgroundEventLog.logLast(removed);
         removeLogged(removed);
     }

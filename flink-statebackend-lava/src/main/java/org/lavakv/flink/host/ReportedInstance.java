@@ -124,7 +124,7 @@ final class ReportedInstance {
         events.close();
     }
 
-    /** Null when the instance is closed, or about to be. */
+    /** Null when the instance is closed or closing. */
     @Nullable
     Figures read() {
         LavaInstance open = instance.get();
