@@ -346,8 +346,8 @@ TEST(DBConcurrency, CloseWhileBusy) {
   }
 }
 
-// A file that only moved to another level is watched for the end of its use. A close that releases
-// all versions must not look like that end.
+// A file that moved to another level is watched until it is obsolete. It looks obsolete once a
+// close has released all versions.
 TEST(DBConcurrency, AFlushThatReturnsAfterTheCloseTakesNoFile) {
   ChosenFileSystem memory;
   FaultFileSystem slow(&memory);

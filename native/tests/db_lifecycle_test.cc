@@ -380,7 +380,7 @@ TEST(DBLifecycle, AnotherInstancesMemtableIsSealedForTheLease) {
   EXPECT_GT(idle->statistics().flushes + busy->statistics().flushes, 0u);
 }
 
-// When flushes are behind, L0 receives files of the size of memtables, not of newly begun ones.
+// While flushes are behind, only full memtables become files of L0, not partially filled ones.
 TEST(DBLifecycle, AFullLeaseSealsNothingSmallBesideRunsThatWaitForTheirFlush) {
   SimDB db(1);
   ASSERT_OK(db.Open());

@@ -150,7 +150,7 @@ TEST(Scenario, FilesOfDifferentPredecessorsDoNotStallWrites) {
   ASSERT_OK(db.Open(sources, "/united"));
   ASSERT_EQ(db->statistics().files_at_level[0], 2u * kPredecessors);
   ASSERT_OK(db->Put(db.table("t"), {K(1, "k")}, "3"));
-  // No job has run: only the current writes count.
+  // No job has run: only the files written from now on add up over the key.
   for (int i = 0; i < 2; ++i) {
     ASSERT_OK(db->Put(db.table("t"), {K(1, "k")}, "4"));
     auto snapshot = *db->TakeSnapshot();

@@ -139,7 +139,7 @@ TEST_P(DBTtlClock, WhatIsWrittenAfterAStepAheadExpires) {
   Drop();
   EXPECT_EQ(There(), kRecords);
   EXPECT_EQ(There(100), kRecords);
-  // The step has lasted longer than the TTL of the records that it hides.
+  // The time since the step exceeds the new TTL.
   SetTable(kTtlMs / 4);
   Drop();
   EXPECT_EQ(There(), 0);

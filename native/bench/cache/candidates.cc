@@ -15,7 +15,7 @@ namespace lava::bench {
 namespace {
 
 constexpr uint64_t kEntryBytes = 87;  // as charged by the engine's cache
-constexpr uint64_t kSmallShare = 10;  // the small queue's part of the capacity
+constexpr uint64_t kSmallShare = 10;  // the small queue has one part of this many
 
 struct Node {
   uint64_t key = 0;

@@ -63,7 +63,7 @@ final class Decoder {
         throw malformed("has a number of more than 63 bits");
     }
 
-    /** Behind its length, which is a varint. */
+    /** A string preceded by its length as a varint. */
     String shortString() throws LavaDBException {
         long length = varint();
         need(length);

@@ -9,15 +9,15 @@ import java.util.Locale;
  * <p>Threads: immutable.
  */
 public enum EventFigure {
-    /** Of a flush: that are written. Of a stall: that wait for their flush when it begins. */
+    /** Flush: memtables being written. Stall: memtables that wait for a flush when it begins. */
     MEMTABLES,
-    /** Of a flush: of its memtables. Of a snapshot: of those that were in no file. */
+    /** Flush: size of its memtables. Snapshot: size of the memtables that were in no file. */
     MEMTABLE_BYTES,
     /** Key and value files that a flush wrote. */
     FILES,
-    /** Of the key file of a flush; of all files when a stall began or a snapshot was taken. */
+    /** Flush: size of its key file. Stall, snapshot: size of all files at its begin. */
     FILE_BYTES,
-    /** Of the value files of a flush. */
+    /** Size of the value files of a flush. */
     VALUE_FILE_BYTES,
     /**
      * 1: readers see the result. 0 with status OK: an older flush installs both, or the result was
@@ -26,13 +26,13 @@ public enum EventFigure {
     INSTALLED,
     /** 1: files go to the next level as they are. */
     TRIVIAL_MOVE,
-    /** Of the first inputs of a compaction. */
+    /** Level of the first inputs of a compaction. */
     INPUT_LEVEL,
     /** The level that a compaction writes to; it may be the level of its inputs. */
     OUTPUT_LEVEL,
     /** Key files of a compaction, or value files that a collection reads. */
     INPUT_FILES,
-    /** Of all inputs. */
+    /** Size of all inputs. */
     INPUT_FILE_BYTES,
     /** Value files whose values a compaction rewrites. */
     MERGED_VALUE_FILES,
@@ -40,11 +40,11 @@ public enum EventFigure {
     OUTPUT_FILES,
     /** Value files that a compaction wrote. */
     OUTPUT_VALUE_FILES,
-    /** Of key files for a compaction, of value files for a collection. */
+    /** Bytes read: from key files by a compaction, from value files by a collection. */
     READ_BYTES,
-    /** Of key files for a compaction, of value files for a collection. */
+    /** Bytes written: to key files by a compaction, to value files by a collection. */
     WRITTEN_BYTES,
-    /** Of value files that a compaction wrote. */
+    /** Size of the value files that a compaction wrote. */
     WRITTEN_VALUE_BYTES,
     /** Records that a compaction dropped because they had expired. */
     RECORDS_EXPIRED,
@@ -58,7 +58,7 @@ public enum EventFigure {
     VALUES_EXPIRED,
     /** Files of level 0 when a stall began. */
     LEVEL0_FILES,
-    /** Of files that only snapshots keep, when a stall began, if these count. */
+    /** Size of files that only snapshots keep, when a stall began, if such files count. */
     PINNED_BYTES,
     /** When background work failed first, milliseconds since the epoch. */
     SINCE_MS,

@@ -55,7 +55,7 @@ public final class TableOptions {
     }
 
     /**
-     * From which size on values are moved out of the tree into value files; 0: never; {@link
+     * Minimum size of values that are moved out of the tree into value files; 0: none are; {@link
      * #AUTOMATIC_SEPARATION}: the engine chooses the size. In a {@link TableKind#LIST} the size is
      * that of each append; lists with {@link TtlLayout#LIST} are never moved. Applies to later
      * flushes and compactions. Files do not contain the option, so each open must set it. Default:

@@ -43,14 +43,14 @@ public final class TableStatistics {
         return numbers[4];
     }
 
-    /** From which size on values currently go to value files; 0: never. */
+    /** Current minimum size of values that go to value files; 0: none do. */
     public long separationBytes() {
         return numbers[5];
     }
 
     /**
-     * From which size on values go to the value log at their put; 0: never, for example without a
-     * write-ahead log.
+     * Minimum size of values that go to the value log at their put; 0: none do, for example without
+     * a write-ahead log.
      */
     public long largeBytes() {
         return numbers[6];

@@ -259,7 +259,7 @@ final class LavaSettings {
         return bytes == 0 ? Optional.empty() : Optional.of(bytes);
     }
 
-    /** From which size on values go to value files. */
+    /** Minimum size of values that go to value files. */
     Separation separation() {
         Optional<Boolean> automatic =
                 read(LavaConfigurableOptions.VALUE_SEPARATION_AUTOMATIC, Boolean.class);

@@ -58,7 +58,7 @@ public final class InstanceOpener {
 
         public DBOptions options;
 
-        /** From which size on values go to value files. */
+        /** Minimum size of values that go to value files. */
         public Separation separation;
 
         /** The key groups of the instance. */

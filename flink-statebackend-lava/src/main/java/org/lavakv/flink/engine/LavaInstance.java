@@ -54,7 +54,7 @@ public final class LavaInstance implements AutoCloseable {
      *     database was closed
      * @param home the name of the instance's directory, deleted on close
      * @param files where the database's files are
-     * @param separation from which size on values go to value files
+     * @param separation minimum size of values that go to value files
      */
     public LavaInstance(
             LavaDB db,
@@ -119,8 +119,8 @@ public final class LavaInstance implements AutoCloseable {
     }
 
     /**
-     * From which size on values of a newly registered state go to value files; 0: never. The size
-     * may differ under a changelog. Threads: the task's.
+     * Minimum size of values of a newly registered state that go to value files; 0: none do. The
+     * size may differ under a changelog. Threads: the task's.
      */
     public long separationBytes() {
         return separation.bytes(sharedLog.isUsed());

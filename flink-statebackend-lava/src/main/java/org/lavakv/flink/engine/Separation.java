@@ -3,7 +3,7 @@ package org.lavakv.flink.engine;
 import org.lavakv.TableOptions;
 
 /**
- * From which size on values go to value files. This includes values of map entries and elements
+ * Minimum size of values that go to value files. This includes values of map entries and elements
  * added to a list.
  *
  * <p>Threads: immutable. Units: bytes; 0: never; {@link TableOptions#AUTOMATIC_SEPARATION}: the
