@@ -296,8 +296,8 @@ DEFECTS = [
            "src/job/compaction_scope.cc", "entry.lower < range.upper);",
            "entry.lower < range.lower);", ANSWERS),
     Defect("the current view is read without its lock", "src/db/read_view.h",
-           "while (locked_.exchange(true, std::memory_order_acquire)) {",
-           "while (locked_.load(std::memory_order_relaxed)) {", ("stress",), "thread"),
+           "  ViewRef Get() const {\n    SpinLockGuard guard(&lock_);\n",
+           "  ViewRef Get() const {\n", ("stress",), "thread"),
     # LavaLog.
     Defect("a synced append is not synced", "src/log/commit.cc",
            "if (!status.ok() || !sync) return status;", "return status;", ("log crash",)),

@@ -190,7 +190,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   bool syncs() const { return options_.sync || options_.wal != WalMode::kNone; }
   Status BuildImport(std::span<const ImportSource> imports, VersionEdit* first);
   Status OpenFiles(const Version& version, std::span<const ImportSource> imports);
-  Status OpenKeyFile(FileMeta* meta);
   Status RemoveUnnamedFiles() LAVA_REQUIRES(versions_.install_mutex());
   Status CloseNow();
   void TearDown() LAVA_REQUIRES(close_mutex_);

@@ -16,16 +16,9 @@ constexpr uint64_t kMemtableBytesDefaultMax = 64 << 20;
 // An arena numbers its chunks with 15 bits, and a large value takes one of its own.
 constexpr uint64_t kMemtableBytesMax = 1 << 30;
 
-Status CheckFile(const FileMeta& meta, const TableProperties& found, const std::string& path) {
-  if (found.records != meta.records || found.lower != meta.lower || found.upper != meta.upper ||
-      found.deletes != meta.deletes || found.prefix_deletes != meta.prefix_deletes ||
-      found.range_tombstones != meta.range_tombstones ||
-      MetaOf(meta.id, found)->births != meta.births)
-    return Status::Corruption(path + " is not the file that the manifest describes: it has " +
-                              std::to_string(found.records) + " records, not " +
-                              std::to_string(meta.records) +
-                              ", or other bounds, deletions or references");
-  return Status::OK();
+// A file that the manifest names must be there.
+Status NotOpened(const std::string& path, const Status& status) {
+  return status.IsNotFound() ? Status::Corruption("file " + path + " is missing") : status;
 }
 
 uint64_t MemtableLimitOf(const DBOptions& options, const LeaseImpl& lease) {
@@ -230,17 +223,19 @@ Status DBImpl::OpenFiles(const Version& version, std::span<const ImportSource> i
   std::set<std::string_view> missing;
   for (const ImportSource& source : imports)
     missing.insert(source.missing.begin(), source.missing.end());
+  const JobContext context = MakeJobContext(0);
   for (const auto& level : version.levels) {
     for (const FileEntry& entry : level) {
       if (entry.file->reader != nullptr) continue;
       if (missing.contains(entry.file->id.FileName())) {
         late_files_.Add(entry.file);
-      } else {
-        LAVA_RETURN_IF_ERROR(OpenKeyFile(entry.file.get()));
+        continue;
       }
+      Result<std::shared_ptr<TableReader>> reader = OpenReader(context, *entry.file);
+      if (!reader.ok()) return NotOpened(context.PathOf(entry.file->id), reader.status());
+      entry.file->reader = std::move(reader).value();
     }
   }
-  const JobContext context = MakeJobContext(0);
   for (const auto& [id, entry] : version.value_files) {
     if (entry.file->reader != nullptr) continue;
     if (missing.contains(id.ValueFileName())) {
@@ -248,30 +243,9 @@ Status DBImpl::OpenFiles(const Version& version, std::span<const ImportSource> i
       continue;
     }
     Result<std::shared_ptr<ValueReader>> reader = OpenValueReader(context, *entry.file);
-    if (!reader.ok() && reader.status().IsNotFound())
-      return Status::Corruption("file " + context.ValuePathOf(id) + " is missing");
-    if (!reader.ok()) return std::move(reader).status();
+    if (!reader.ok()) return NotOpened(context.ValuePathOf(id), reader.status());
     entry.file->reader = std::move(reader).value();
   }
-  return Status::OK();
-}
-
-Status DBImpl::OpenKeyFile(FileMeta* meta) {
-  const std::string path = path_ + "/" + meta->id.FileName();
-  Result<uint64_t> bytes = fs_->FileSize(path);
-  if (!bytes.ok() && bytes.status().IsNotFound())
-    return Status::Corruption("file " + path + " is missing");
-  if (!bytes.ok()) return std::move(bytes).status();
-  if (*bytes != meta->bytes)
-    return Status::Corruption("file " + path + " ends at offset " + std::to_string(*bytes) +
-                              ", it should have " + std::to_string(meta->bytes) + " bytes");
-  LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::RandomFile> file, fs_->OpenRandom(path));
-  LAVA_ASSIGN_OR_RETURN(
-      std::shared_ptr<TableReader> reader,
-      TableReader::Open(std::move(file), lease_->host()->cache(),
-                        budget_.counter(MemoryPurpose::kReaders), &read_counters_));
-  LAVA_RETURN_IF_ERROR(CheckFile(*meta, reader->properties(), path));
-  meta->reader = std::move(reader);
   return Status::OK();
 }
 

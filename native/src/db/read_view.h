@@ -3,10 +3,10 @@
 #include <array>
 #include <atomic>
 #include <memory>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/spin_lock.h"
 #include "job/log_segment.h"
 #include "lava/event_listener.h"
 #include "manifest/version.h"
@@ -85,29 +85,17 @@ class ViewRef {
 class ViewCell {
  public:
   ViewRef Get() const {
-    Lock();
-    ViewRef view = current_;
-    Unlock();
-    return view;
+    SpinLockGuard guard(&lock_);
+    return current_;
   }
   void Set(ViewRef view) {
-    Lock();
+    SpinLockGuard guard(&lock_);
     std::swap(current_, view);
-    Unlock();
-    // The old view ends here, without the lock.
-  }
+  }  // the parameter, and with it the old view, ends after the guard
 
  private:
-  void Lock() const {
-    while (locked_.exchange(true, std::memory_order_acquire)) {
-      // The holder may have lost its processor.
-      while (locked_.load(std::memory_order_relaxed)) std::this_thread::yield();
-    }
-  }
-  void Unlock() const { locked_.store(false, std::memory_order_release); }
-
-  mutable std::atomic<bool> locked_{false};
-  ViewRef current_;
+  mutable SpinLock lock_;
+  ViewRef current_ LAVA_GUARDED_BY(lock_);
 };
 
 }  // namespace lava

@@ -1,6 +1,7 @@
 #include "policy/separation.h"
 
 #include "db/db_impl.h"
+#include "job/readers.h"
 
 namespace lava {
 namespace {

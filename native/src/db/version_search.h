@@ -2,14 +2,10 @@
 
 #include <algorithm>
 
+#include "job/readers.h"
 #include "manifest/version.h"
-#include "table/table_reader.h"
 
 namespace lava {
-
-inline const TableReader* ReaderOf(const FileEntry& entry) {
-  return static_cast<const TableReader*>(entry.file->reader.get());
-}
 
 /// The entries of a level >= 1 that overlap [lower, upper); an empty upper has no end.
 inline FileRange Overlapping(const FileList& level, Slice lower, Slice upper) {

@@ -9,6 +9,7 @@
 #include "job/merging_iterator.h"
 #include "job/older_files.h"
 #include "job/output_files.h"
+#include "job/readers.h"
 #include "job/ttl_filter.h"
 #include "job/value_merge.h"
 #include "job/value_output.h"
@@ -37,8 +38,7 @@ std::vector<std::unique_ptr<MergeRun>> OpenRuns(const CompactionInput& input) {
 // Checked first: a file that arrives during the job would have had no tombstones at its start.
 Status AllPresent(const CompactionInput& input) {
   for (const CompactionInput::Level& level : input.inputs)
-    for (const FileEntry& entry : level.entries)
-      LAVA_RETURN_IF_ERROR(ReaderOf(*entry.file)->Presence());
+    for (const FileEntry& entry : level.entries) LAVA_RETURN_IF_ERROR(ReaderOf(entry)->Presence());
   return Status::OK();
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "job/readers.h"
 #include "job/stamped_for_test.h"
 #include "job/tree_for_test.h"
 #include "manifest/sums.h"

@@ -13,6 +13,7 @@
 #include "base/list_parts.h"
 #include "fs/gathered_reads.h"
 #include "job/job_break.h"
+#include "job/readers.h"
 #include "job/ttl_filter.h"
 #include "job/value_output.h"
 #include "job/version_lookup.h"

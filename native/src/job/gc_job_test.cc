@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "job/readers.h"
 #include "job/stamped_for_test.h"
 #include "job/tree_for_test.h"
 #include "testing/fault_file_system.h"

@@ -61,15 +61,6 @@ Result<std::shared_ptr<TableReader>> OpenReader(const JobContext& context, const
 Result<std::shared_ptr<ValueReader>> OpenValueReader(const JobContext& context,
                                                      const ValueFileMeta& file);
 
-/// The open reader of a file that is in a version.
-inline TableReader* ReaderOf(const FileMeta& file) {
-  return static_cast<TableReader*>(file.reader.get());
-}
-
-inline const ValueReader* ReaderOf(const ValueFileMeta& file) {
-  return static_cast<const ValueReader*>(file.reader.get());
-}
-
 /// The manifest's description of a finished file.
 std::shared_ptr<FileMeta> MetaOf(const FileId& id, const TableProperties& properties);
 std::shared_ptr<ValueFileMeta> MetaOf(const FileId& id, const ValueFileProperties& properties);

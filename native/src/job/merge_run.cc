@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "job/job_context.h"
+#include "job/readers.h"
 
 namespace lava {
 
@@ -29,7 +30,7 @@ bool Within(const FileEntry& entry, Slice key) {
 
 // The part of the file's range tombstones that is within the entry's bounds.
 RangeTombstoneSet ShownTombstones(const FileEntry& entry) {
-  const RangeTombstoneSet& all = ReaderOf(*entry.file)->range_tombstones();
+  const RangeTombstoneSet& all = ReaderOf(entry)->range_tombstones();
   return entry.clipped() ? all.Clip(entry.lower, entry.upper) : all;
 }
 
@@ -61,9 +62,7 @@ class MemTableRun final : public MergeRun {
 class ClippedIterator final : public RecordIterator {
  public:
   ClippedIterator(const FileEntry& entry, const TableReader::IterateOptions& options)
-      : entry_(entry),
-        clipped_(entry.clipped()),
-        base_(ReaderOf(*entry.file)->NewIterator(options)) {}
+      : entry_(entry), clipped_(entry.clipped()), base_(ReaderOf(entry)->NewIterator(options)) {}
   bool Valid() const override {
     return base_->Valid() &&
            (!clipped_ || entry_.upper.empty() || base_->record().key < entry_.upper);
@@ -100,7 +99,7 @@ class FileRun final : public MergeRun {
   bool has_prefix_deletes() const override { return entry_.file->prefix_deletes != 0; }
   Result<bool> HasPrefixDelete(Slice prefix) const override {
     if (!Within(entry_, prefix)) return false;
-    return ReaderOf(*entry_.file)->HasPrefixDelete(prefix);
+    return ReaderOf(entry_)->HasPrefixDelete(prefix);
   }
 
  private:
@@ -177,7 +176,7 @@ class LevelRun final : public MergeRun {
     const FileEntry* entry = EntryOf(key);
     if (entry == nullptr || entry->file->range_tombstones == 0) return nullptr;
     // Both lookups use the unclipped tombstones: the key is within the bounds anyway.
-    return Find(ReaderOf(*entry->file)->range_tombstones(), key);
+    return Find(ReaderOf(*entry)->range_tombstones(), key);
   }
   void AddRangeTombstones(RangeTombstoneSet* set) const override {
     for (const FileEntry& e : entries_)
@@ -188,7 +187,7 @@ class LevelRun final : public MergeRun {
   Result<bool> HasPrefixDelete(Slice prefix) const override {
     const FileEntry* entry = EntryOf(prefix);
     if (entry == nullptr || entry->file->prefix_deletes == 0) return false;
-    return ReaderOf(*entry->file)->HasPrefixDelete(prefix);
+    return ReaderOf(*entry)->HasPrefixDelete(prefix);
   }
 
  private:

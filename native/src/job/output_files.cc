@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/guarded.h"
+#include "job/readers.h"
 
 namespace lava {
 

@@ -15,6 +15,7 @@
 #include "job/flush_job.h"
 #include "job/list_layout.h"
 #include "job/merging_iterator.h"
+#include "job/readers.h"
 #include "job/version_lookup.h"
 #include "lava/list_format.h"
 #include "manifest/version_edit.h"

@@ -1,5 +1,6 @@
 #include <random>
 
+#include "job/readers.h"
 #include "job/tree_for_test.h"
 
 // Random trees compared with a plain map: the user's view stays the same whenever runs are sealed,

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "job/job_context.h"
+#include "job/readers.h"
 #include "job/version_lookup.h"
 
 namespace lava {

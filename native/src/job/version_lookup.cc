@@ -1,5 +1,7 @@
 #include "job/version_lookup.h"
 
+#include "job/readers.h"
+
 namespace lava {
 namespace {
 
@@ -7,11 +9,11 @@ namespace {
 void PrefetchFiles(const Version& version, const Lookup& lookup) {
   const Slice key = lookup.key();
   for (const FileEntry& entry : version.levels[0])
-    if (key >= entry.lower && key < entry.upper) ReaderOf(*entry.file)->Prefetch(lookup);
+    if (key >= entry.lower && key < entry.upper) ReaderOf(entry)->Prefetch(lookup);
   for (uint32_t n = 1; n < kLevelCountMax; ++n) {
     if (version.levels[n].empty()) continue;
     const FileEntry* entry = FindEntry(version.levels[n], key);
-    if (entry != nullptr) ReaderOf(*entry->file)->Prefetch(lookup);
+    if (entry != nullptr) ReaderOf(*entry)->Prefetch(lookup);
   }
 }
 
@@ -22,14 +24,14 @@ Status LookUpInFiles(const Version& version, Lookup* lookup) {
   PrefetchFiles(version, *lookup);
   for (const FileEntry& entry : version.levels[0]) {
     if (key < entry.lower || key >= entry.upper) continue;
-    LAVA_RETURN_IF_ERROR(ReaderOf(*entry.file)->Get(lookup));
+    LAVA_RETURN_IF_ERROR(ReaderOf(entry)->Get(lookup));
     if (lookup->done()) return Status::OK();
   }
   for (uint32_t n = 1; n < kLevelCountMax; ++n) {
     if (version.levels[n].empty()) continue;
     const FileEntry* entry = FindEntry(version.levels[n], key);
     if (entry == nullptr) continue;
-    LAVA_RETURN_IF_ERROR(ReaderOf(*entry->file)->Get(lookup));
+    LAVA_RETURN_IF_ERROR(ReaderOf(*entry)->Get(lookup));
     if (lookup->done()) return Status::OK();
   }
   return Status::OK();

@@ -4,22 +4,9 @@
 
 namespace lava::ksst {
 
-class LAVA_SCOPED_CAPABILITY PartitionSlot::Guard {
- public:
-  explicit Guard(PartitionSlot* slot) LAVA_ACQUIRE(slot->lock_) : lock_(slot->lock_) {
-    lock_.Lock();
-  }
-  ~Guard() LAVA_RELEASE() { lock_.Unlock(); }
-  Guard(const Guard&) = delete;
-  Guard& operator=(const Guard&) = delete;
-
- private:
-  SpinLock& lock_;
-};
-
 bool PartitionSlot::Yield(const CachedPartition* partition) {
   std::shared_ptr<const CachedPartition> dropped;  // released after the lock
-  Guard guard(this);
+  SpinLockGuard guard(&lock_);
   if (partition_.get() != partition || std::exchange(asked_, false)) return false;
   dropped = std::move(partition_);
   filter_ = {};
@@ -46,7 +33,7 @@ PartitionSlots::~PartitionSlots() {
 PartitionSlots::Answer PartitionSlots::Ask(uint32_t i, uint64_t hash, uint64_t other_hash,
                                            std::shared_ptr<const CachedPartition>* out) const {
   PartitionSlot& slot = slots_[i];
-  PartitionSlot::Guard guard(&slot);
+  SpinLockGuard guard(&slot.lock_);
   if (slot.partition_ == nullptr) return Answer::kUnknown;
   slot.asked_ = true;
   Answer answer = Answer::kMaybe;
@@ -60,21 +47,21 @@ PartitionSlots::Answer PartitionSlots::Ask(uint32_t i, uint64_t hash, uint64_t o
 
 std::shared_ptr<const CachedPartition> PartitionSlots::Get(uint32_t i) const {
   PartitionSlot& slot = slots_[i];
-  PartitionSlot::Guard guard(&slot);
+  SpinLockGuard guard(&slot.lock_);
   slot.asked_ = slot.partition_ != nullptr;
   return slot.partition_;
 }
 
 void PartitionSlots::Prefetch(uint32_t i, uint64_t hash) const {
   PartitionSlot& slot = slots_[i];
-  PartitionSlot::Guard guard(&slot);
+  SpinLockGuard guard(&slot.lock_);
   slot.filter_.Prefetch(hash);
   __builtin_prefetch(slot.partition_.get());
 }
 
 void PartitionSlots::Keep(uint32_t i, std::shared_ptr<const CachedPartition> partition) const {
   PartitionSlot& slot = slots_[i];
-  PartitionSlot::Guard guard(&slot);
+  SpinLockGuard guard(&slot.lock_);
   if (slot.partition_ != nullptr) return;
   slot.filter_ = partition->filter;
   slot.asked_ = true;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "base/thread_annotations.h"
+#include "base/spin_lock.h"
 #include "table/partition.h"
 
 namespace lava::ksst {
@@ -50,19 +50,6 @@ class alignas(64) PartitionSlot {
 
  private:
   friend class PartitionSlots;
-  class Guard;
-  class LAVA_CAPABILITY("spin lock") SpinLock {
-   public:
-    void Lock() LAVA_ACQUIRE() {
-      while (locked_.exchange(true, std::memory_order_acquire)) {
-        while (locked_.load(std::memory_order_relaxed)) __builtin_ia32_pause();
-      }
-    }
-    void Unlock() LAVA_RELEASE() { locked_.store(false, std::memory_order_release); }
-
-   private:
-    std::atomic<bool> locked_{false};
-  };
 
   SpinLock lock_;
   bool asked_ LAVA_GUARDED_BY(lock_) = false;

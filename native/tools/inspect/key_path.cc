@@ -9,6 +9,7 @@
 #include "base/value_reference.h"
 #include "db/internal_key.h"
 #include "inspect/text.h"
+#include "job/readers.h"
 #include "job/version_lookup.h"
 
 namespace lava::inspect {
