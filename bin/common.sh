@@ -5,7 +5,7 @@ cd "$root"
 
 jobs=$(nproc 2>/dev/null || echo 2)
 
-# Java 17, also where another version is the default.
+# Use Java 17, even if another version is the default.
 if [ -z "${JAVA_HOME:-}" ] || [ ! -x "$JAVA_HOME/bin/javac" ]; then
   for home in /usr/lib/jvm/java-17-openjdk-*; do
     if [ -x "$home/bin/javac" ]; then
@@ -18,7 +18,7 @@ if [ -n "${JAVA_HOME:-}" ]; then
   PATH=$JAVA_HOME/bin:$PATH
 fi
 
-# Java takes the encoding of file names from the locale, and a fresh container's is ASCII.
+# Java takes the encoding of file names from the locale, which is ASCII in a new container.
 export LC_ALL=C.UTF-8
 
 say() { printf '%s\n' "$*"; }
@@ -27,14 +27,14 @@ die() {
   exit 1
 }
 
-# The engine is built in several places with the same flags; the second time comes from the cache.
-# Its way of finding out what a file includes needs no run of the preprocessor by itself.
+# The engine is built in several places with the same flags; all but the first build use ccache. In
+# depend mode ccache finds the included files without a separate run of the preprocessor.
 export CCACHE_NOHASHDIR=true CCACHE_DEPEND=true
 
-# Maven, quiet about downloads, with as many native jobs as there are cores.
+# Runs Maven without download messages, with as many native jobs as there are cores.
 maven() { mvn -B -ntp "-Dnative.jobs=$jobs" "$@"; }
 
-# Packs the bindings and the plugin, and the module named, without any tests.
+# Packages the bindings, the plugin and the given module, without any tests.
 pack() {
   local log=$root/target/pack.log
   mkdir -p "$root/target"
@@ -44,8 +44,8 @@ pack() {
   fi
 }
 
-# tool NAME DIRECTORY ARGUMENT...: builds one of the engine's tools and becomes it, in that directory,
-# from which the arguments' paths are seen.
+# tool NAME DIRECTORY ARGUMENT...: builds one of the engine's tools and executes it in DIRECTORY, to
+# which paths in the arguments are relative.
 tool() {
   local name=$1 from=$2 build=$root/native/target/release log=$root/target/$1-build.log
   shift 2

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""floors.py [--long] LOGS: fails when a step of bin/test did less than it must.
+"""floors.py [--long] LOGS: fails when a step of bin/test did less work than required.
 
-Programs say "COUNT n what" in their step's log, LOGS/<step>.log, or, where a step has several
-processes, LOGS/<step>-<number>.log. A count that was lost, or that only another flavour reached,
-passes for nothing here: floors are for each step by itself.
+Programs print "COUNT n what" to their step's log, LOGS/<step>.log or, for a step with several
+processes, LOGS/<step>-<number>.log. A missing count is an error, even if another flavour reached
+it: floors apply to each step separately.
 """
 
 import argparse
@@ -13,13 +13,13 @@ import sys
 
 COUNT = re.compile(r"(?:\d+: )?COUNT (\d+) (.*)")
 
-# Parser -> how often the engine's tests run it.
+# Parser -> number of runs in the engine's tests.
 EXECUTIONS = {"blocks": 1_000_000, "entries": 300_000, "framing": 400_000, "inspect": 20_000,
               "ksst": 140_000, "list": 400_000, "log": 100_000, "manifest": 150_000, "metadata": 300_000,
               "vblocks": 1_000_000, "volume": 150_000, "vsst": 60_000}
 SANITIZED_SHARE = 5
 
-# What the engine's tests must do once more on LavaFS.
+# Work that the engine's tests must repeat on LavaFS.
 ON_LAVAFS = {"crash states": 50_000, "crash states within a recovery": 10_000,
              "crash states that were worked with on": 1_000, "I/O calls failed once": 1_000,
              "I/O calls failed from then on": 200,
@@ -36,7 +36,7 @@ ON_LAVAFS = {"crash states": 50_000, "crash states within a recovery": 10_000,
 
 HISTORIES = "metamorphic histories, each under two option sets"
 
-# Step, what, at least so many. A name instead of a number: at least as many as that.
+# Step, kind of work, and minimum. A name instead of a number: at least as much as that kind.
 FLOORS = [
     ("native-release", "crash states", 100_000),
     ("native-release", "crash states within a recovery", 10_000),
@@ -162,7 +162,7 @@ LONG = [
 
 
 def counts_of(logs, step):
-    """What the step's logs say together."""
+    """The sums over the step's logs."""
     counts = {}
     for path in sorted(logs.glob(f"{step}*.log")):
         if not re.fullmatch(re.escape(step) + r"(-\d+)?\.log", path.name):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Shows that floors.py finds each kind of step that did too little."""
+"""Tests that floors.py detects each kind of step with too little work."""
 
 import contextlib
 import io
@@ -75,7 +75,7 @@ class FloorsTest(unittest.TestCase):
 
 
 class TableTest(unittest.TestCase):
-    """The table follows what there is."""
+    """The table is complete."""
 
     def test_every_parser_with_a_fuzzer(self):
         corpora = sorted(path.name for path in (ROOT / "native/fuzz/corpus").iterdir())

@@ -18,7 +18,7 @@ SLOTS = 2
 
 
 class Failed(Exception):
-    """What ends a run, with the reason."""
+    """Ends a run, with the reason."""
 
 
 class Cluster:
@@ -46,7 +46,8 @@ class Cluster:
             "heartbeat.interval": "1s",
             "heartbeat.timeout": "8s",
             "metrics.fetcher.update-interval": "1s",
-            # Also how long the JobManager waits for metrics of a TaskManager that just died.
+            # Also limits how long the JobManager waits for metrics of a TaskManager that has just
+            # died.
             "web.timeout": 20000,
             "web.checkpoints.history": 10000,
             **(options or {}),
@@ -64,7 +65,7 @@ class Cluster:
             lambda: self.get("/overview")["slots-total"] == count, 180, f"{count} slots")
 
     def start_other(self, name, command):
-        """Starts a process that belongs to the cluster, as those of Flink."""
+        """Starts a process that belongs to the cluster, like Flink's own processes."""
         return self._processes.start(name, command, self._flink.environment)
 
     def start_job_manager(self, name="jobmanager", environment=None):
@@ -122,7 +123,7 @@ class Cluster:
             return json.load(response)
 
     def send(self, method, path, body):
-        """Sends JSON; returns the JSON that comes back."""
+        """Sends JSON and returns the JSON of the response."""
         request = urllib.request.Request(
             f"http://localhost:{self._rest_port}{path}", json.dumps(body).encode(),
             {"Content-Type": "application/json"}, method=method)
@@ -152,10 +153,11 @@ def keep_logs(options):
 
 
 def run_command(run, options, prefix, hint="", limit_seconds=0):
-    """Runs with a new options.work, also on Ctrl-C gone at the end; returns the exit code.
+    """Runs with a new directory options.work, which is removed at the end, also after Ctrl-C.
+    Returns the exit code.
 
-    Logs are kept in options.keep when it fails, or when options.keep_logs is set. What takes longer
-    than the limit, if there is one, failed: whoever waits for it shall learn where it stood.
+    Logs are kept in options.keep after a failure, or if options.keep_logs is set. A run that
+    exceeds the limit, if there is one, fails and shows its state.
     """
     def stop(number, _frame):
         raise SystemExit(128 + number)

@@ -1,6 +1,7 @@
-"""Runs the demo job on a small real cluster, kills a part of it on the way, and checks the result.
+"""Runs the demo job on a small real cluster, kills a part of it during the run, and checks the
+result.
 
-bin/demo builds what this needs and starts it.
+bin/demo builds the prerequisites and starts it.
 """
 
 import argparse
@@ -18,7 +19,7 @@ from flink_home import DistributionFlink, MavenFlink
 
 PARALLELISM = 4
 JOB_CLASS = "org.lavakv.demo.FlightsJob"
-# The job's last stateful step; its watermark says how far into 2013 the job is.
+# The job's last stateful step; its watermark shows the job's progress in 2013.
 LAST_STEP = "worst-planes"
 DAYS = 365
 PLANES_A_DAY = 10
@@ -37,7 +38,7 @@ def size(n):
 
 
 class Run:
-    """Watches one run of the job to its end."""
+    """Watches one run of the job until its end."""
 
     def __init__(self, cluster, job):
         self._cluster = cluster
@@ -46,7 +47,7 @@ class Run:
         self._records_before = 0
         self._records_now = 0
         self.state_bytes = {}
-        # Records that each source has read in the present attempt.
+        # Records read by each source in the current attempt.
         self.sources = {}
         self.job_state = ""
         self.date = ""
@@ -54,7 +55,7 @@ class Run:
         self.checkpoints = {}
 
     def poll(self):
-        """Asks the JobManager how far the job is."""
+        """Asks the JobManager for the job's progress."""
         self._cluster.check_processes()
         job = self._cluster.get(f"/jobs/{self._job}")
         self.job_state = job["state"]
@@ -89,7 +90,7 @@ class Run:
             min(marks) / 1000, datetime.timezone.utc).strftime("%Y-%m-%d")
 
     def _sample_state(self, vertices):
-        """Takes the bytes of each state from the backend's metrics, where it has them."""
+        """Reads the size of each state from the backend's metrics, if they exist."""
         sums = {}
         for vertex in vertices:
             path = f"/jobs/{self._job}/vertices/{vertex['id']}/metrics"
@@ -145,7 +146,7 @@ class Run:
             time.sleep(interval)
 
     def operator_sizes(self):
-        """Bytes of state of each operator in the last completed checkpoint."""
+        """Size of each operator's state in the last completed checkpoint."""
         latest = self.history()[0]["id"]
         details = self._cluster.get(f"/jobs/{self._job}/checkpoints/details/{latest}")
         names = {v["id"]: v["name"] for v in self._cluster.get(f"/jobs/{self._job}")["vertices"]}
@@ -153,7 +154,7 @@ class Run:
 
 
 def output_of(directory):
-    """The lines that the job committed, sorted."""
+    """The lines committed by the job, sorted."""
     lines = []
     for part in glob.glob(os.path.join(directory, "**", "part-*"), recursive=True):
         with open(part, encoding="utf-8") as f:
@@ -162,7 +163,7 @@ def output_of(directory):
 
 
 def run_with_failure(cluster, options):
-    """The run on Lava: with a TaskManager killed in the middle."""
+    """The run on Lava, in which a TaskManager is killed."""
     output = os.path.join(options.work, "lava-output")
     print("Run 1: state in Lava, one TaskManager killed on the way", flush=True)
     job = cluster.submit(
@@ -172,7 +173,7 @@ def run_with_failure(cluster, options):
     run.wait(lambda r: r.date >= KILL_AFTER_DATE and r.completed() >= KILL_AFTER_CHECKPOINTS)
     if run.job_state == "FINISHED":
         raise Failed("The job was over before its TaskManager could be killed")
-    # A metrics query under way would hold up all later ones, and with them the lines below.
+    # A running metrics query would delay all later ones, and with them the output below.
     time.sleep(QUIET_SECONDS)
     cluster.kill("taskmanager-2")
     print("  -- killed taskmanager-2 (SIGKILL); starting taskmanager-3", flush=True)

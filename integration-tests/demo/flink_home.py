@@ -1,4 +1,4 @@
-"""Where Flink comes from: the class path that Maven resolved, or a real distribution."""
+"""The source of Flink: Maven's class path, or a real distribution."""
 
 import glob
 import os
@@ -14,7 +14,7 @@ TASK_MANAGER = "org.apache.flink.runtime.taskexecutor.TaskManagerRunner"
 ZOOKEEPER = "org.apache.flink.runtime.zookeeper.FlinkZooKeeperQuorumPeer"
 CLIENT = "org.apache.flink.client.cli.CliFrontend"
 
-# What Flink's own scripts give its JVMs on Java 17.
+# JVM options of Flink's own scripts for Java 17.
 OPENS = [
     "--add-exports=java.rmi/sun.rmi.registry=ALL-UNNAMED",
     "--add-exports=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
@@ -51,7 +51,7 @@ class MavenFlink:
 
     name = "Flink %s from Maven's class path" % FLINK_VERSION
 
-    # Given to a JVM by hand here, and to Flink as options that must agree with it.
+    # Passed both to the JVM, and to Flink as options that must agree with it.
     MEMORY = {
         "taskmanager.cpu.cores": "2",
         "taskmanager.memory.framework.heap.size": "128m",
@@ -66,7 +66,7 @@ class MavenFlink:
         "taskmanager.memory.jvm-overhead.max": "192m",
     }
 
-    # For JVMs that do little: spends no time on optimising code.
+    # For short-lived JVMs: spends no time on optimizing code.
     BRIEF = ["-XX:TieredStopAtLevel=1"]
 
     def __init__(self, class_path_file, work, configuration_line):
@@ -103,13 +103,15 @@ class MavenFlink:
 
 
 class DistributionFlink:
-    """A real distribution, with the plugin's jar in lib/ and one line in its config.yaml."""
+    """A real distribution, with the plugin's jar in lib/ and one additional line in its
+    config.yaml.
+    """
 
     name = "the Flink %s distribution" % FLINK_VERSION
 
     def __init__(self, plugin_jar, work, configuration_line):
         home = os.path.join(work, "flink")
-        # Links, not copies: the files stay as they came; what changes is written anew.
+        # Links instead of copies: the originals stay unchanged, and modified files are replaced.
         shutil.copytree(assembled(), home, copy_function=_link)
         shutil.copy(plugin_jar, os.path.join(home, "lib"))
         config = os.path.join(home, "conf", "config.yaml")
@@ -145,7 +147,7 @@ def _link(source, target):
 
 
 def assembled():
-    """A FLINK_HOME out of the two wheels that PyPI has of Flink; made once and then kept."""
+    """A FLINK_HOME made from Flink's two wheels on PyPI; created once and then kept."""
     cache = os.path.join(
         os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "lava")
     home = os.path.join(cache, "flink-" + FLINK_VERSION)

@@ -1,14 +1,14 @@
-"""Kills parts of a small real cluster, with storage slow or full at times, under a job that checks
-itself.
+"""Kills parts of a small real cluster, with slow or full storage at times, while it runs a job that
+checks itself.
 
-Processes are killed alone, or the JobManager and a TaskManager at once, or after one stood still; a
-TaskManager that was killed comes back to the directory it left, with local recovery, or another
-one does.
+Processes are killed alone, or the JobManager together with a TaskManager, or after one was
+suspended. A killed TaskManager either returns to its directory, with local recovery, or is replaced
+by a new one.
 
-The job (org.lavakv.kills.SelfCheckingJob) must come to its end with every number of every key seen
-exactly once, by its own checks of its state and by its output. How what is killed and when, what
-is wrong with which storage, and how many subtasks the job has afterwards follows from the seed;
-what the machine was doing then does not.
+The job (org.lavakv.kills.SelfCheckingJob) must finish with every number of every key seen exactly
+once, according to its own checks of its state and to its output. The seed determines the kills and
+their times, the faults of storage, and the number of subtasks after each kill; it does not
+determine the speed of the machine.
 """
 
 import argparse
@@ -33,10 +33,10 @@ KEYS = 3000
 NUMBERS_A_SECOND = 6000
 STATE_METRIC = re.compile(r"\.lava\.state\.(next|recent|places|sum|fired)\.")
 QUICK_NEXT_KILL = 0.25
-# How often a kill strikes while a fault is on, and soon after one.
+# Probabilities of a kill during a fault, and shortly after one.
 KILL_IN_FAULT = 0.4
 KILL_SOON_AFTER_FAULT = 0.2
-# Shorter than what any other process takes for a death.
+# Shorter than the time after which other processes consider a process dead.
 PAUSE_SECONDS = (0.3, 3.0)
 # Flink cannot rescale a job under the changelog twice (docs/testing.md).
 CHANGELOG = {
@@ -47,15 +47,15 @@ CHANGELOG = {
     "state.changelog.lava.shared-values.min-size": "1b",
     "jobmanager.scheduler": "default",
 }
-# Many times what they take on an idle machine.
+# Many times the duration on an idle machine.
 LIMIT_SECONDS = 300
 LIMIT_SECONDS_A_KILL = 120
-# How often it is tried anew to restore from what a killed TaskManager left.
+# Number of additional attempts to restore from the local copies of a killed TaskManager.
 RETURNS_MORE = 3
 
 
 class Victims:
-    """The cluster, its processes by name, and the job, watched over REST."""
+    """The cluster, its processes by name, and the job, observed over REST."""
 
     def __init__(self, options, seed):
         self._random = random.Random(seed)
@@ -91,7 +91,7 @@ class Victims:
                 "jobmanager.adaptive-scheduler.executing.cooldown-after-rescaling": "1s",
                 "restart-strategy.fixed-delay.attempts": 1000000,
                 "restart-strategy.fixed-delay.delay": "200ms",
-                # Local backups are the TaskManagers' to allow as well.
+                # TaskManagers must allow local backups as well.
                 "execution.checkpointing.local-backup.enabled": local_recovery,
                 "execution.state-recovery.from-local": local_recovery,
                 "taskmanager.memory.managed.size": "64m",
@@ -108,7 +108,7 @@ class Victims:
         self._task_managers = []
         self._registered = set()
         self._started = 0
-        # Of TaskManagers that came back: the name, and where in its log that was.
+        # Names of TaskManagers that returned, with the position in the log at their return.
         self._returned = []
         self._job = None
         self._last_checkpoint = 0
@@ -145,7 +145,8 @@ class Victims:
         self._cluster.start_other("zookeeper", self._flink.zookeeper(path))
 
     def _start_task_manager(self, name=None):
-        """A new one, or that of this name again, which finds its directory as it was."""
+        """Starts a new TaskManager, or the one with this name again, which finds its old directory.
+        """
         if name is None:
             self._started += 1
             name = f"taskmanager-{self._started}"
@@ -157,7 +158,7 @@ class Victims:
         self._task_managers.append(name)
 
     def _environment(self, process):
-        """What the process is started with, so that its storage can be made slow or full."""
+        """The environment of a process whose storage can be made slow or full."""
         work = self._options.work
         return self.faults.environment(process, {
             # Flink's name for a TaskManager's working directory.
@@ -173,8 +174,8 @@ class Victims:
 
     def _vertices(self):
         job = self._cluster.get(f"/jobs/{self._job}")
-        # A suspended one is none of these: a JobManager that could not reach ZooKeeper for a while
-        # leaves it to the next leader, which may be itself.
+        # A suspended job is not in one of these states: a JobManager that temporarily could not
+        # reach ZooKeeper leaves the job to the next leader, which may be itself.
         if job["state"] in ("FAILED", "FINISHED", "CANCELED"):
             raise Failed(f"The job ended as {job['state']}: {self._cause()}")
         if job["state"] != "RUNNING" or any(
@@ -188,8 +189,8 @@ class Victims:
         return entries[0]["stacktrace"] if entries else "no cause given"
 
     def _went_on(self):
-        """Whether all runs and two checkpoints were completed since this was last true, and since
-        the last kill.
+        """Whether all subtasks run and two checkpoints were completed since this was last true, and
+        since the last kill.
         """
         vertices = self._vertices()
         if vertices is None:
@@ -214,8 +215,8 @@ class Victims:
         return (checkpoints["latest"]["completed"] or {}).get("id", 0)
 
     def _note_checkpoint(self):
-        """What was completed before a kill is no sign that the job got over it: the JobManager may
-        be long in noticing that a TaskManager has gone.
+        """Excludes checkpoints completed before a kill, which do not show that the job has
+        recovered: the JobManager may notice the loss of a TaskManager late.
         """
         try:
             completed = self._completed(self._cluster.get(f"/jobs/{self._job}/checkpoints"))
@@ -231,21 +232,21 @@ class Victims:
         self._cluster.wait_for(self._went_on, 120, "the job to complete checkpoints")
 
     def strike_and_kill(self, number):
-        """The next fault of storage and the next kill, which may come while the fault is on.
+        """Performs the next fault of storage and the next kill, which may happen during the fault.
 
-        Wishes another parallelism then, and says what it did. Returns whether to do the next at
-        once.
+        Requests another parallelism afterwards, and prints its actions. Returns whether to perform
+        the next one at once.
         """
         kind = self._kinds.next()
         if kind == Kind.RETURNING and not self.configuration.local_recovery:
             kind = Kind.TASK_MANAGER
         fate = self._fault_random.random()
         fault = self._deck.next()
-        # One that comes back is to find copies.
+        # A returning TaskManager must find copies.
         within = fate < KILL_IN_FAULT and kind != Kind.RETURNING
         if within:
             with self._on(fault):
-                # The kill is to find processes at handling the fault.
+                # The kill must strike processes that are handling the fault.
                 self.faults.wait_until_met(fault)
                 names, pause = self._kill(kind)
         else:
@@ -256,7 +257,7 @@ class Victims:
                 self.wait_until_it_went_on()
             names, pause = self._kill(kind)
         if kind == Kind.RETURNING:
-            # Only the same key groups are restored from a copy: the parallelism changes later.
+            # Only the same key groups are restored from a copy, so the parallelism changes later.
             self.wait_until_it_went_on()
         parallelism = self._random.randint(1, TASK_MANAGERS * SLOTS)
         wished = self._wish(parallelism)
@@ -267,7 +268,7 @@ class Victims:
         return self._random.random() < QUICK_NEXT_KILL
 
     def _run_everywhere(self):
-        """Waits until the job runs on all TaskManagers, and can run on no fewer."""
+        """Waits until the job runs on all TaskManagers, so that it cannot run on fewer."""
         slots = TASK_MANAGERS * SLOTS
         if not self._options.changelog:
             self._cluster.wait_for(lambda: self._wish(slots, slots), 60, "a JobManager")
@@ -278,7 +279,7 @@ class Victims:
         self._cluster.wait_for(everywhere, 120, "the job to run on all TaskManagers")
 
     def _kill(self, kind):
-        """Kills and starts again; returns which, and the pause between."""
+        """Kills and restarts; returns the processes, and the pause between."""
         time.sleep(self._random.uniform(0, 1.5))
         pause = self._random.uniform(0, 2)
         chosen = self._random.random()
@@ -309,7 +310,7 @@ class Victims:
         return said + (" (comes back)" if kind == Kind.RETURNING else ""), pause
 
     def restores_of_left_copies(self):
-        """By TaskManagers that came back."""
+        """Restores from local copies by TaskManagers that returned."""
         restores = 0
         for i, (name, begin) in enumerate(self._returned):
             later = [place for other, place in self._returned[i + 1:] if other == name]
@@ -318,10 +319,10 @@ class Victims:
         return restores
 
     def return_to_copies(self):
-        """Kills and brings back a TaskManager until one restored from its copies: a kill may come
-        before both of its tasks wrote those of the last checkpoint, or at their fault.
+        """Kills and restarts a TaskManager until one has restored from its copies: a kill may come
+        before both of its tasks wrote those of the last checkpoint, or during a fault.
         """
-        # Under the changelog none restores from them (docs/changelog.md).
+        # Under the changelog no task restores from them (docs/changelog.md).
         if Kind.RETURNING not in self.kinds or self._options.changelog:
             return
         for _ in range(RETURNS_MORE):
@@ -340,7 +341,7 @@ class Victims:
             self.faults.wait_until_met(fault)
 
     def strike_with_all(self):
-        """Lets each kind strike that had no luck so far."""
+        """Repeats each kind of fault that has not struck yet."""
         for kind in self.faults.missing():
             self.strike(self._deck.fault(kind, "local"))
             self.wait_until_it_went_on()
@@ -359,7 +360,7 @@ class Victims:
         return self.faults.on(fault, names)
 
     def _up(self):
-        """TaskManagers that are through with their start: Flink gives up one on a full disk."""
+        """TaskManagers that have finished their start: Flink gives up a start with a full disk."""
         try:
             self._registered.update(
                 each["id"] for each in self._cluster.get("/taskmanagers")["taskmanagers"])
@@ -368,7 +369,7 @@ class Victims:
         return [name for name in self._task_managers if name in self._registered]
 
     def _busy(self):
-        """TaskManagers that have a part of the job now."""
+        """TaskManagers that currently run a part of the job."""
         try:
             vertices = self._vertices()
             if vertices is None:
@@ -394,7 +395,7 @@ class Victims:
             return False  # No JobManager to ask, or it is still at recovering the job.
 
     def drain(self):
-        """Stops the job with a savepoint, which lets all its timers fire and all output out."""
+        """Stops the job with a savepoint, which fires all its timers and completes its output."""
         target = "file://" + os.path.join(self._options.work, "savepoint")
         request = self._cluster.send(
             "POST", f"/jobs/{self._job}/stop", {"drain": True, "targetDirectory": target})
@@ -420,7 +421,7 @@ def run(options):
         for number in range(1, options.kills + 1):
             if not quick:
                 victims.wait_until_it_went_on()
-            # Sometimes the next one comes while the job still recovers.
+            # Sometimes the next kill comes while the job is still recovering.
             quick = victims.strike_and_kill(number) and not quick
         victims.wait_until_it_went_on()
         victims.strike_with_all()

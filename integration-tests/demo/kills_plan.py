@@ -1,7 +1,8 @@
-"""What of a run of kills.py its seed decides, but the faults; and seeds for several runs.
+"""The parts of a run of kills.py that its seed determines, except the faults; and seeds for several
+runs.
 
-kills_plan.py RUNS BASE: prints so many seeds, other ones for each base, under which every way to
-checkpoint meets every way to recover, and each of these every file system.
+kills_plan.py RUNS BASE: prints this many seeds, different for each base, that combine every way to
+checkpoint with every way to recover, and each of these with every file system.
 """
 
 import enum
@@ -9,14 +10,14 @@ import random
 import sys
 from dataclasses import dataclass
 
-# Most of the job's values are small: with 64 half of them go to value files.
+# Most of the job's values are small: with 64, half of them go to value files.
 THRESHOLDS = (0, 1, 64)
 SEEDS_A_BASE = 1000
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """How the cluster and the job are configured."""
+    """The configuration of the cluster and of the job."""
 
     unaligned: bool
     local_recovery: bool
@@ -53,7 +54,7 @@ class Kind(enum.Enum):
 
 
 class Kinds:
-    """Ways to kill in an order that the seed gives: all come before one comes again."""
+    """Ways to kill in an order determined by the seed: all occur before one occurs again."""
 
     def __init__(self, drawn):
         self._random = drawn
@@ -66,9 +67,10 @@ class Kinds:
 
 
 def seeds(runs, base):
-    """The first ones from base times 1000 of which each adds a new combination, or ones after them
-    when there are all. The base says which combination comes with which file system, so that both
-    file systems meet both ways to checkpoint and both ways to recover."""
+    """The first seeds from base times 1000 on that each add a new combination, followed by any
+    seeds when all combinations exist. The base determines the file system of each combination, so
+    that both file systems meet both ways to checkpoint and both ways to recover.
+    """
     chosen = []
     seen = set()
     for seed in range(base * SEEDS_A_BASE, (base + 1) * SEEDS_A_BASE):

@@ -1,4 +1,4 @@
-"""What kills.py makes of outputs that are not as they must be, and of crashes; and its faults."""
+"""Tests the reaction of kills.py to wrong outputs and to crashes; and its faults."""
 
 import argparse
 import contextlib
@@ -20,7 +20,7 @@ from local_copies import restores_of_left_copies
 from output_check import check
 from processes import free_ports, ports_of_the_system
 from processes import Processes
-# Run with these.
+# Runs these tests, too.
 from storage_faults_test import DeckTest, StorageFaultsTest  # pylint: disable=unused-import
 
 NUMBERS = 8
@@ -185,13 +185,13 @@ class JobStateTest(unittest.TestCase):
 
 
 class WentOnTest(unittest.TestCase):
-    """Found by kills-long (seed 20782004): the job passed for one that had got over a kill by what
-    it had completed before.
+    """Regression (kills-long, seed 20782004): checkpoints completed before a kill were taken for a
+    recovery from it.
     """
 
     # pylint: disable=protected-access
     class Cluster:
-        """Runs, as a JobManager says that has not noticed yet."""
+        """Running, according to a JobManager that has not noticed the kill yet."""
 
         def __init__(self):
             self.completed = 0

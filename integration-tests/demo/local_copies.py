@@ -1,9 +1,9 @@
-"""What a TaskManager's log tells of local recovery."""
+"""Extracts events of local recovery from a TaskManager's log."""
 
 import re
 
-# Flink's classes that say so: TaskLocalStateStoreImpl, BackendRestorerProcedure. Of several
-# alternatives the first one is local.
+# The messages of Flink's classes TaskLocalStateStoreImpl and BackendRestorerProcedure. The first of
+# several alternatives is the local one.
 STORED = re.compile(r" - Stored local state for checkpoint ")
 RESTORING = re.compile(
     r" - Creating keyed state backend .* from alternative \((\d+)/(\d+)\)")
@@ -11,8 +11,8 @@ FAILED = re.compile(r" - Exception while restoring keyed state backend .* from a
 
 
 def restores_of_left_copies(log):
-    """How often a process restored keyed state from local copies that it did not write itself: it
-    had not written any yet, so a process before it did.
+    """Number of times that a process restored keyed state from local copies of an earlier process:
+    it had not written any itself yet.
     """
     restores = 0
     for line in log.splitlines():

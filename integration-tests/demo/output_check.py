@@ -1,4 +1,4 @@
-"""Checks the output of org.lavakv.kills.SelfCheckingJob by itself."""
+"""Checks the output of org.lavakv.kills.SelfCheckingJob."""
 
 import glob
 import os
@@ -7,7 +7,7 @@ from cluster import Failed
 
 
 def check(output, keys):
-    """Checks the output by itself; returns how many numbers there were."""
+    """Checks the output and returns the number of numbers in it."""
     places = [bytearray() for _ in range(keys)]
     ends = {}
     for part in glob.glob(os.path.join(output, "**", "part-*"), recursive=True):

@@ -14,15 +14,16 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def ports_of_the_system():
-    """Those that the system gives to whoever asks for any."""
+    """The ports that the system assigns automatically."""
     with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as f:
         first, last = map(int, f.read().split())
     return range(first, last + 1)
 
 
 def free_ports(count):
-    """Ports that nothing listens on now, and that the system gives to nobody meanwhile: a process of
-    the cluster may need one again after seconds, and others of its own ports are just any."""
+    """Unused ports that the system will not assign meanwhile: a restarted process of the cluster
+    may need its port again after seconds, while other ports are assigned automatically.
+    """
     system = ports_of_the_system()
     candidates = [port for port in range(10000, 65536) if port not in system]
     ports = []
@@ -50,14 +51,14 @@ class Processes:
             process = subprocess.Popen(
                 command,
                 env=environment,
-                # Where a JVM that crashes says so.
+                # A JVM writes its crash report to this directory.
                 cwd=self._logs,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                # A session of its own: Ctrl-C reaches only the demo, which then stops this one.
+                # A separate session: Ctrl-C reaches only the demo, which then stops this process.
                 start_new_session=True,
-                # And should the demo itself be killed, this one goes too.
+                # If the demo itself is killed, this process is killed as well.
                 preexec_fn=lambda: _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL),
             )
         self._running[name] = process
@@ -65,14 +66,14 @@ class Processes:
         return process.pid
 
     def kill(self, name):
-        """As a crash would."""
+        """Kills the process, like a crash."""
         process = self._running.pop(name)
         process.kill()
         process.wait()
 
     @contextlib.contextmanager
     def paused(self, name):
-        """As long as this lasts the process gets no time, as on a machine that stalls."""
+        """Suspends the process, like a machine that stalls."""
         process = self._running[name]
         process.send_signal(signal.SIGSTOP)
         try:
@@ -81,23 +82,23 @@ class Processes:
             process.send_signal(signal.SIGCONT)
 
     def log_size(self, name):
-        """How much a process of this name has said so far."""
+        """Size of the output so far of processes with this name."""
         path = os.path.join(self._logs, name + ".out")
         return os.path.getsize(path) if os.path.exists(path) else 0
 
     def log_between(self, name, begin, end=None):
-        """What it said from there to there."""
+        """The output between two positions."""
         with open(os.path.join(self._logs, name + ".out"), "rb") as log:
             log.seek(begin)
             said = log.read() if end is None else log.read(end - begin)
         return said.decode(errors="replace")
 
     def ended(self):
-        """Names of those that ended by themselves, with their exit codes."""
+        """Names and exit codes of processes that ended by themselves."""
         return {n: p.returncode for n, p in self._running.items() if p.poll() is not None}
 
     def crash_reports(self):
-        """Files in which JVMs say how they crashed; in /tmp where they could not write here."""
+        """Crash reports of JVMs; in /tmp if they could not write to the logs' directory."""
         here = glob.glob(os.path.join(self._logs, "**", "hs_err_pid*.log"), recursive=True)
         return here + [path for path in (f"/tmp/hs_err_pid{pid}.log" for pid in self._pids)
                        if os.path.exists(path)]

@@ -1,19 +1,19 @@
-// Preloaded into a process, this makes storage slow or full for it, in chosen directories, while
-// the process runs. Without a fault a call costs a look at the clock.
+// Preloaded into a process, this library makes storage slow or full for the process, in chosen
+// directories and while it runs. Without a fault a call costs a reading of the clock.
 //
 //   LAVA_FAULT_TARGETS  up to MAX_TARGETS of "name=directory", separated by colons; the
 //                       directories are absolute and free of links
-//   LAVA_FAULT_CONTROL  a directory; its file "<name>" is the fault of that target, as long as it
-//                       is there:
-//     full       nothing can be written or created: ENOSPC
-//     short      half of what is written, then ENOSPC, as when space runs out on the way
+//   LAVA_FAULT_CONTROL  a directory; while it contains a file "<name>", the file's content is the
+//                       fault of that target:
+//     full       writes and creations fail with ENOSPC
+//     short      half of each write succeeds, then ENOSPC, as if space ran out during the write
 //     slow <ms>  each write, creation and sync takes this much longer
-//                       and its file "counts" has how many calls met a fault: 64-bit numbers,
-//                       [target][kind][call] in the order of the enums below
+//                       Its file "counts" has the numbers of calls that met a fault: 64-bit
+//                       numbers, [target][kind][call] in the order of the enums below.
 //
-// Only files are touched whose path, as the kernel has it, lies under a target. Real calls are made
-// as system calls: there is nothing to look up, so the first call may come from a signal handler or
-// before main.
+// Affects only files whose path, as seen by the kernel, is under a target. Real calls are made as
+// system calls, which need no symbol lookup. Therefore the first call may come from a signal
+// handler, or before main.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -46,10 +46,10 @@ struct target {
 enum { KIND_BITS = 2, KIND_MASK = (1 << KIND_BITS) - 1 };
 
 static struct target targets[MAX_TARGETS];
-static int target_count;  // 0 until all is set up, and for ever where nothing is wished
+static int target_count;  // 0 until the setup is complete, and always if no faults are configured
 static _Atomic(uint64_t)* counts;
 static atomic_llong next_look_ms;
-// The descriptor that got half of what this thread last wrote.
+// The descriptor that received half of this thread's last write.
 static __thread int halved = -1;
 
 __attribute__((constructor)) static void set_up(void) {
@@ -74,7 +74,7 @@ __attribute__((constructor)) static void set_up(void) {
   const size_t bytes = sizeof(uint64_t) * MAX_TARGETS * KINDS * CALLS;
   const int descriptor =
       (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  // Shared, so that a process that is killed has counted.
+  // Shared, so that the counts of a killed process are kept.
   void* map = MAP_FAILED;
   if (descriptor >= 0 && ftruncate(descriptor, (off_t)bytes) == 0) {
     map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
@@ -82,7 +82,7 @@ __attribute__((constructor)) static void set_up(void) {
   if (descriptor >= 0) close(descriptor);
   if (map == MAP_FAILED) {
     perror(path);
-    abort();  // A test without its faults must not pass.
+    abort();  // A test must not pass without its faults.
   }
   counts = map;
   target_count = count;
@@ -104,7 +104,7 @@ static unsigned read_control(const struct target* t) {
   return NONE;
 }
 
-// Whether any fault is on, by what the control files said LOOK_EVERY_MS ago or later.
+// Whether any fault is on, according to control files read at most LOOK_EVERY_MS ago.
 static bool any_fault(void) {
   if (target_count == 0) return false;
   struct timespec now;
@@ -121,7 +121,7 @@ static bool any_fault(void) {
   return any;
 }
 
-// Which fault a call meets at this path. It is counted; and what is slow, is slow here.
+// Returns the fault that a call meets at this path, and counts it. Delays slow calls.
 static enum kind meet(const char* path, enum call call) {
   for (int i = 0; i < target_count; ++i) {
     const struct target* t = &targets[i];
@@ -131,7 +131,7 @@ static enum kind meet(const char* path, enum call call) {
     }
     const unsigned fault = atomic_load(&targets[i].fault);
     const enum kind kind = fault & KIND_MASK;
-    // A sync needs no space any more, and an empty file next to none.
+    // A sync needs no more space, and an empty file almost none.
     if (kind == NONE || (kind == FULL && call == SYNC) || (kind == SHORT && call != WRITE)) {
       return NONE;
     }
@@ -145,7 +145,7 @@ static enum kind meet(const char* path, enum call call) {
   return NONE;
 }
 
-// The fault at what the kernel says is this descriptor's path.
+// The fault at this descriptor's path according to the kernel.
 static enum kind meet_path_of(int descriptor, enum call call) {
   char link[32];
   char path[PATH_MAX];
@@ -163,7 +163,7 @@ static enum kind meet_descriptor(int descriptor, enum call call) {
   return kind;
 }
 
-// Whether there is no space for this many bytes, of which it may leave half.
+// Whether there is no space for this many bytes; may reduce the write to a half.
 static bool no_space(int descriptor, size_t* size) {
   const enum kind kind = meet_descriptor(descriptor, WRITE);
   if (kind != FULL && kind != SHORT) return false;
@@ -191,7 +191,7 @@ static enum kind meet_parent(int directory, const char* path, enum call call) {
   return kind;
 }
 
-// Whether what would be created at this path finds no space. What is there already does.
+// Whether there is no space to create a file at this path. Existing files need none.
 static bool no_space_at(int directory, const char* path) {
   const int before = errno;
   struct stat st;
@@ -222,7 +222,7 @@ ssize_t writev(int descriptor, const struct iovec* pieces, int count) {
   const size_t whole = size;
   if (no_space(descriptor, &size)) return -1;
   if (size == whole) return syscall(SYS_writev, descriptor, pieces, count);
-  // Of half, the part that lies in the first piece that has any.
+  // The part of the half that is in the first non-empty piece.
   while (pieces->iov_len == 0) ++pieces;
   if (size > pieces->iov_len) size = pieces->iov_len;
   return syscall(SYS_write, descriptor, pieces->iov_base, size);
@@ -239,7 +239,7 @@ int fdatasync(int descriptor) {
 }
 
 int fallocate64(int descriptor, int mode, off64_t offset, off64_t length) {
-  size_t all = 1;  // no half of it
+  size_t all = 1;  // do not write a half
   if (no_space(descriptor, &all)) return -1;
   return (int)syscall(SYS_fallocate, descriptor, mode, offset, length);
 }

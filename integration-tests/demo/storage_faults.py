@@ -1,4 +1,4 @@
-"""Storage that is slow or full for a while, by storage_fault.c preloaded into processes."""
+"""Makes storage slow or full for a while, with storage_fault.c preloaded into processes."""
 
 import contextlib
 import os
@@ -10,25 +10,25 @@ from dataclasses import dataclass
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "storage_fault.c")
 
-# As storage_fault.c numbers them.
+# In the order of the numbers in storage_fault.c.
 KINDS = ("full", "slow", "short")
 CALLS = ("write", "create", "sync")
 MAX_TARGETS = 4
 COUNTS = struct.Struct(f"={MAX_TARGETS * len(KINDS) * len(CALLS)}Q")
 
-# The TaskManager's working directory, where the engine's files and local backups are; and what
-# all processes share. In this order in the counts.
+# The TaskManager's working directory, with the engine's files and local backups; and the storage
+# shared by all processes. In the order of the counts.
 TARGETS = ("local", "checkpoints")
 
 SLOW_MS = (5, 50)
 SECONDS = (0.3, 3.0)
-# A fault stays on this long at most until calls meet it.
+# Maximum time that a fault stays on until calls meet it.
 GRACE_SECONDS = 4
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong, with which storage, for whom and for how long."""
+    """The kind of fault, the storage, the processes and the duration."""
 
     kind: str
     target: str
@@ -44,8 +44,9 @@ class Fault:
 
 
 class Deck:
-    """Faults in an order that the seed gives: all kinds come before one comes again, and the
-    second time with the other target."""
+    """Faults in an order determined by the seed: all kinds occur before one occurs again, and the
+    second time with the other target.
+    """
 
     def __init__(self, random):
         self._random = random
@@ -76,18 +77,18 @@ def compile_library(directory):
 
 
 class StorageFaults:
-    """Switches faults on and off in processes, and knows how many calls met them."""
+    """Switches faults on and off in processes, and counts the calls that met them."""
 
     def __init__(self, work):
         self._controls = os.path.join(os.path.realpath(work), "faults")
         os.makedirs(self._controls)
         self._library = compile_library(self._controls)
         self._met_before = 0
-        # How many faults of each kind and target met calls.
+        # Number of faults of each kind and target that met calls.
         self.struck = {(kind, target): 0 for kind in KINDS for target in TARGETS}
 
     def environment(self, process, directories):
-        """What a process of this name must be started with; directories by target."""
+        """The environment for a process with this name; directories by target."""
         control = os.path.join(self._controls, process)
         os.makedirs(control, exist_ok=True)
         self._clear(control)
@@ -101,7 +102,8 @@ class StorageFaults:
 
     @contextlib.contextmanager
     def on(self, fault, processes):
-        """Switched on for these processes; one that starts meanwhile does not meet it."""
+        """Switches the fault on for these processes; a process that starts later does not meet it.
+        """
         self._met_before = self.met(fault)
         began = time.monotonic()
         self._switch_on(fault, processes)
@@ -116,7 +118,7 @@ class StorageFaults:
               flush=True)
 
     def wait_until_met(self, fault):
-        """Waits until the fault that is on has struck, within limits."""
+        """Waits until the current fault has struck, within limits."""
         deadline = time.monotonic() + GRACE_SECONDS
         while self.met(fault) == self._met_before and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -124,7 +126,7 @@ class StorageFaults:
     def _switch_on(self, fault, processes):
         for process in processes:
             path = os.path.join(self._controls, process, fault.target)
-            # Read only when it is whole.
+            # Renamed when complete, because processes may read it at any time.
             with open(path + ".new", "w", encoding="utf-8") as f:
                 f.write(fault.control())
             os.rename(path + ".new", path)
@@ -141,7 +143,8 @@ class StorageFaults:
                 os.remove(path)
 
     def calls(self):
-        """How many calls met each kind, by (kind, target, call), in all processes ever."""
+        """Number of calls that met each kind, by (kind, target, call), over all processes so far.
+        """
         sums = {}
         for process in os.listdir(self._controls):
             path = os.path.join(self._controls, process, "counts")
@@ -162,7 +165,7 @@ class StorageFaults:
         return sums
 
     def met(self, fault):
-        """How many calls ever met one of this kind and target."""
+        """Number of calls that ever met a fault of this kind and target."""
         return sum(n for key, n in self.calls().items() if key[:2] == (fault.kind, fault.target))
 
     def struck_count(self):

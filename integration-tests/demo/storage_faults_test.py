@@ -1,4 +1,4 @@
-"""storage_fault.c in a small process: each kind of fault is met, and only where it is wished."""
+"""Tests storage_fault.c in a small process: each kind of fault is met, and only where requested."""
 
 import os
 import subprocess
@@ -11,10 +11,11 @@ from random import Random
 from storage_faults import KINDS, TARGETS, Deck, Fault, StorageFaults
 
 SLOW_MS = 40
-# Longer than the library takes to look at its control again.
+# Longer than the interval at which the library reads its control file.
 LOOK_SECONDS = 0.1
 
-# Does what its standard input says, a line at a time; answers with the result or errno's name.
+# Executes the commands on its standard input, one per line; answers with the result or errno's
+# name.
 WORKER = """
 import errno, os, sys
 files = {}
@@ -107,7 +108,7 @@ class StorageFaultsTest(unittest.TestCase):
             self.assertEqual(self.ask("create", "local/new"), "ENOSPC")
             self.assertEqual(self.ask("mkdir", "local/directory"), "ENOSPC")
             self.assertFalse(os.path.exists(os.path.join(self.work, "local/new")))
-            # What needs no space.
+            # Calls that need no space.
             self.assertEqual(self.ask("reopen", "local/old"), "None")
             self.assertEqual(self.ask("sync", "local/old"), "None")
             self.assertEqual(self.met("full"), 6)
@@ -172,7 +173,7 @@ class StorageFaultsTest(unittest.TestCase):
 
 
 class Seen:
-    """A fault that is on, once the library has had the time to look."""
+    """Waits until the library has noticed a fault that is on."""
 
     def __init__(self, fault):
         self._fault = fault

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Runs the bindings' tests in a JVM with the library built under AddressSanitizer and
-# UndefinedBehaviorSanitizer. Exit code 0: all passed, neither found anything, and both had reported
-# what they must. Usage:
-# asan_test.sh [--build | -Dtest=... or other options for Maven]. The bindings' classes and test
-# classes must be compiled (mvn test-compile does); they are copied, so the ordinary build stays as it
-# is. --build: the library alone, which needs no classes.
+# Runs the bindings' tests in a JVM with the library built with AddressSanitizer and
+# UndefinedBehaviorSanitizer. Exit code 0: all tests passed, no sanitizer found anything, and both
+# reported the planted errors. Usage:
+#
+#   asan_test.sh [--build | -Dtest=... or other options for Maven]
+#
+# The bindings' classes and test classes must be compiled (by mvn test-compile). They are copied, so
+# the ordinary build does not change. --build: builds only the library, which needs no classes.
 set -euo pipefail
 
 jni=$(cd "$(dirname "$0")/.." && pwd)
@@ -23,14 +25,15 @@ rm -rf "$work/classes"
 cp -r "$jni/target/classes" "$work/classes"
 cp "$work/cmake/liblavakvjni.so" "$work/classes/org/lavakv/native/linux-x86_64/liblavakvjni.so"
 
-# The sanitizers' libraries must come before everything else in the process. HotSpot uses SIGSEGV
-# itself, and its own memory is no leak of ours.
+# The sanitizers' libraries must be loaded before all others. HotSpot uses SIGSEGV itself, and its
+# own memory is no leak of ours.
 compiler=${CXX:-c++}
 export LAVA_ASAN_PRELOAD="$("$compiler" -print-file-name=libasan.so) $("$compiler" -print-file-name=libubsan.so)"
 export LAVA_ASAN_LOG="$work/reports/sanitizer"
 cd "$jni/.."
 
-# run ARGUMENT...: runs tests so; not 0 when one failed or a sanitizer found anything.
+# run ARGUMENT...: runs tests with the library; fails when a test failed or a sanitizer found
+# anything.
 run() {
     local status=0
     rm -rf "$work/reports"
@@ -44,7 +47,7 @@ run() {
     return "$status"
 }
 
-# First what must fail, and in which words. canary TEST WORDS
+# The first runs must fail, with these words. canary TEST WORDS
 canary() {
     local log=$work/canary-$1.log status=0
     run "-Dtest=SanitizerCanary#$1" >"$log" 2>&1 || status=$?
@@ -62,7 +65,7 @@ status=0
 run "$@" || status=$?
 tests=$({ cat "$work"/reports/TEST-*.xml 2>/dev/null || true; } |
     sed -n 's/^<testsuite .* tests="\([0-9]*\)".*/\1/p' | awk '{ n += $1 } END { print n + 0 }')
-# On a line of its own: Maven ends with codes of colours.
+# On a separate line: Maven's output ends with colour codes.
 printf '\nCOUNT %s tests of the bindings under both sanitizers\n' "$tests"
 if [ "$tests" -eq 0 ]; then
     echo "No test ran" >&2

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Checks that the native library loads on the oldest supported system, shows nothing else, and is
+"""Checks that the native library loads on the oldest supported system, exports nothing else, and is
 hardened.
 
-Usage: check_symbols.py FILE
-Fails, naming each symbol, when FILE needs one that is newer than glibc 2.34, exports one that is
-not a JNI entry point, has no JNI_OnLoad, or needs a shared library that a user may not have. Fails,
-too, when its relocations can be written to after loading, its stack can be executed, or the
-engine's own functions were compiled without stack protector or without FORTIFY.
+Usage: check_symbols.py FILE. Fails, naming each symbol, when FILE requires a symbol newer than
+glibc 2.34, exports one that is not a JNI entry point, has no JNI_OnLoad, or needs a shared library
+that a user may not have. Also fails when its relocations are writable after loading, when its stack
+is executable, or when the engine's own functions were compiled without stack protector or without
+FORTIFY.
 """
 
 import re
@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 NEWEST_GLIBC = (2, 34)
-# What a plain glibc system with a JVM has for certain.
+# Libraries that exist on every glibc system with a JVM.
 SYSTEM_LIBRARIES = {
     "libc.so.6",
     "libm.so.6",
@@ -47,14 +47,14 @@ def exports(names):
     return found
 
 
-# The engine's functions that have buffers on their stacks are several hundred.
+# Several hundred of the engine's functions have buffers on their stacks.
 PROTECTED_FUNCTIONS_MIN = 100
 
 
 def checked_functions(path):
-    """How many of the engine's functions call the stack protector, and how many FORTIFY's checks.
+    """Numbers of the engine's functions that call the stack protector, and FORTIFY's checks.
 
-    The libraries that are linked in were hardened by whoever built them: they do not count.
+    Linked libraries do not count, because others compiled them.
     """
     protected, fortified = set(), set()
     function = ""

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# native/fuzz/run.sh RUNS [PARSER...]: runs each parser's fuzzer, or those named, that often under
-# AddressSanitizer and UndefinedBehaviorSanitizer, two at a time. Prints how often each one ran;
-# non-zero, and how to see it again, when an input breaks a rule. What it finds interesting stays in
-# native/target/fuzz/corpus-found/<parser>, where the next run begins.
-# native/fuzz/run.sh --merge [PARSER...]: copies of these inputs into native/fuzz/corpus, to be
-# committed, the few that reach what the ones there do not.
+# native/fuzz/run.sh RUNS [PARSER...]: runs the fuzzer of each parser, or of the given ones, RUNS
+# times with AddressSanitizer and UndefinedBehaviorSanitizer, two at a time. Prints how often each
+# one ran. If an input violates a rule, the exit code is non-zero, and the command to repeat it is
+# printed. Interesting inputs are kept in native/target/fuzz/corpus-found/<parser>, where the next
+# run begins. native/fuzz/run.sh --merge [PARSER...]: copies those of these inputs that add coverage
+# into native/fuzz/corpus, to be committed.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -33,7 +33,7 @@ seed=${LAVA_FUZZ_SEED:-2013}
 build=native/target/fuzz
 work=$build/work
 found=$build/corpus-found
-# As the tests that read the committed corpora allow.
+# The limit of the tests that read the committed corpora.
 bytes_max=2047
 
 clang=$(command -v clang++ || command -v clang++-14)
@@ -47,7 +47,7 @@ fi
 rm -rf "$probe"
 
 mkdir -p "$build"
-# Optimised: a fuzzer's worth is how often it runs.
+# Optimized, because the value of a fuzzer depends on its number of runs.
 if ! { cmake -S native -B "$build" -G Ninja -Wno-dev "-DCMAKE_CXX_COMPILER=$clang" \
   -DCMAKE_BUILD_TYPE=RelWithDebInfo -DLAVA_SANITIZE=address -DLAVA_FUZZ=ON -DLAVA_TESTS=ON &&
   cmake --build "$build" -j "$(nproc)" --target "${parsers[@]/%/_fuzz}"; } >"$build/build.log" 2>&1; then
@@ -55,13 +55,14 @@ if ! { cmake -S native -B "$build" -G Ninja -Wno-dev "-DCMAKE_CXX_COMPILER=$clan
   echo "The fuzzers do not build; the whole output is in $build/build.log" >&2
   exit 1
 fi
-# Older sanitizer runtimes do not know where newer kernels put things unless addresses are fixed.
+# Older sanitizer runtimes require fixed addresses, because they do not know the memory layout of
+# newer kernels.
 runner=()
 if setarch -R true 2>/dev/null; then
   runner=(setarch -R)
 fi
 
-# A small quarantine and no filling: an input's memory is little, and its runs are many.
+# A small quarantine and no filling, because inputs need little memory and there are many runs.
 export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:quarantine_size_mb=8:max_malloc_fill_size=0
 export UBSAN_OPTIONS=print_stacktrace=1
 
@@ -73,7 +74,7 @@ if $merge; then
     fi
     committed=native/fuzz/corpus/$parser
     before=$(find "$committed" -type f | wc -l)
-    # Not every count of a loop's rounds is worth a file.
+    # Different counts of loop iterations alone are not worth a file.
     if ! ${runner[@]+"${runner[@]}"} "$build/fuzz/${parser}_fuzz" -set_cover_merge=1 \
       -use_counters=0 -max_len=$bytes_max "$committed" "$found/$parser" \
       >"$build/merge-$parser.log" 2>&1; then
@@ -86,7 +87,7 @@ if $merge; then
 fi
 echo "Seed $seed; LAVA_FUZZ_SEED chooses another."
 
-# one PARSER: its COUNT line on stdout, what went wrong on stderr.
+# one PARSER: prints its COUNT line on stdout, and failures on stderr.
 one() {
   local parser=$1 place=$work/$1
   local log=$place/log

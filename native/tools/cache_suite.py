@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""bin/bench cache: Lava's block cache beside RocksDB's, at equal bytes, on the same traces.
+"""bin/bench cache: compares Lava's block cache with RocksDB's, with equal bytes, on the same
+traces.
 
-Records what runs of the engine ask of their cache, with every access, those too that readers answer
-by what they keep; plays each trace against caches of several shares of its bytes; measures lookups
-by threads beside each other, and what it takes to drop a file. Prints ratios (above 1: Lava is
-better) and writes benchmarks/results/cache.jsonl. --candidates adds what was compared before the
-policy was chosen.
+Records the requests of engine runs to their cache, including accesses that readers would serve from
+blocks they keep. Plays each trace against caches of several shares of its bytes. Measures lookups
+by concurrent threads, and the cost of dropping a file. Prints ratios (above 1: Lava is better) and
+writes benchmarks/results/cache.jsonl. --candidates adds the policies that were compared before the
+choice.
 """
 
 import argparse

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Checks the engine's layers and a few rules that keep them honest.
+"""Checks the engine's layers and a few related rules.
 
-Fails when a folder includes what its layer may not, when two folders include each other, when a
-call to the kernel stands outside the folders that may make it, when a file is too long, or when an
-unfinished mark was left behind. Prints one line per finding: path:line: what.
+Fails when a folder includes a header that its layer must not include, when two folders include each
+other, when a system call occurs outside the folders that may make it, when a file is too long, or
+when an unfinished mark is found. Prints one line per finding: path:line: what.
 """
 
 import argparse
@@ -11,7 +11,7 @@ import pathlib
 import re
 import sys
 
-# Folder of native/src -> what it may include besides itself and the public headers.
+# Folder of native/src -> folders that it may include besides itself and the public headers.
 LAYERS = {
     "base": set(),
     "os": {"base"},
@@ -32,17 +32,18 @@ LAYERS = {
     "host": {"base", "os", "memory", "policy", "cache", "fs", "lavafs", "log"},
 }
 LAYERS["db"] = set(LAYERS)
-# Folders of native/tools that look into the engine, as tests do; nothing of it includes them.
+# Folders of native/tools that access the engine's internals, like tests; the engine includes
+# nothing of them.
 TOOLS = {"inspect", "thread_safety", "volume"}
-# Locks are the same everywhere, so what has public headers alone may include these, too.
+# Locks are used everywhere, so code that may only include public headers may also include these.
 LOCKS = {"base/mutex.h", "base/thread_annotations.h"}
 # A job returns an edit; only the database writes it.
 FORBIDDEN_HEADERS = {"job": {"manifest/manifest.h"}}
 
-# A call of the kernel: not a method's or another name's end, and with arguments.
+# A system call: not a method, not the end of another name, and with arguments.
 CALL = r"(?<![\w.>])(?:{})\s*\(\s*[^)\s]"
 RULES = [
-    # (what, pattern, folders that may, may tests)
+    # (what, pattern, folders that may use it, whether tests may)
     ("mapped memory", re.compile(CALL.format("mmap|mmap64|mremap|munmap")), {"memory"}, False),
     ("a signal handler", re.compile(CALL.format("signal|sigaction")), set(), False),
     (
@@ -69,7 +70,7 @@ SUFFIXES = {".h", ".cc", ".cpp", ".c"}
 
 
 def strip(text):
-    """The text with comments and literals blanked, line numbers kept."""
+    """The text with comments and literals blanked, and with unchanged line numbers."""
 
     def blank(match):
         return re.sub(r"[^\n]", " ", match.group(0))

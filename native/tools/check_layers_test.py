@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plants each breach that check_layers.py must find into a tree of its own."""
+"""Plants each violation that check_layers.py must find into a separate tree."""
 
 import pathlib
 import sys

@@ -1,6 +1,7 @@
-"""The defects that planted_defects.py plants: what each breaks, as text to replace in one file.
+"""The defects that planted_defects.py plants: a description, and the text to replace in one file.
 
-Each must be found once in its file; when the engine changes there, the defect has to follow.
+Each text must occur exactly once in its file. When the engine's code there changes, the defect must
+be adapted.
 """
 
 import dataclasses
@@ -95,7 +96,7 @@ DEFECTS = [
            "BlockChecksum(source.unique_id, offset, bytes.substr(0, record->bytes - 8))) {",
            "BlockChecksum(source.unique_id, offset, bytes.substr(0, record->bytes - 8)) &&\n"
            "      bytes.empty()) {", ("fault",)),
-    # Values apart.
+    # Separated values.
     Defect("the collector takes copies for what other files hold now", "src/job/gc_job.cc",
            "if (at->places.Shows(key, birth)) {", "if (!key.empty()) {", ("metamorphic", "job")),
     Defect("a key whose older value was dropped counts as dead", "src/job/gc_job.cc",
@@ -139,7 +140,7 @@ DEFECTS = [
     Defect("values that were held back are forgotten at a value file's end",
            "src/value/value_writer.cc",
            "if (status_.ok() && holding_) status_ = EndHolding();", "holding_ = false;", ANSWERS),
-    # Answers.
+    # Results of reads.
     Defect("a compaction drops tombstones that still hide something", "src/job/merging_iterator.cc",
            "return options_.compaction && group_hide_ == kNoAge && "
            "options_.older->MayHoldKey(newest.key);",
@@ -215,7 +216,7 @@ DEFECTS = [
     Defect("the next page begins with the last one's end", "src/db/scanner.cc",
            "range->exclusive = request.lower_exclusive && !request.lower.empty();",
            "range->exclusive = false;", ANSWERS),
-    # What scans remember of where there is nothing, and scans of several tables.
+    # Ranges that scans remember as empty, and scans of several tables.
     Defect("a write leaves the range whole that was empty before it", "src/db/dead_ranges.cc",
            "if (range != ranges_.end()) Split(range, key);", "static_cast<void>(range);",
            ("dead ranges",)),
@@ -266,7 +267,7 @@ DEFECTS = [
     Defect("files are removed though a snapshot names them", "src/db/obsolete_files.cc",
            "if (!candidate->second.file.expired() || kept_segments_.contains(candidate->first)) "
            "continue;", "", ("metamorphic", "stress", "db")),
-    # The gap between the two questions made wide enough to be hit within seconds.
+    # Widens the gap between the two checks, so that it is hit within seconds.
     Defect("a file that a reader closes while obsolete ones are looked for is forgotten",
            "src/db/obsolete_files.cc",
            "if (!candidate->second.file.expired() || kept_segments_.contains(candidate->first)) "
@@ -398,7 +399,7 @@ DEFECTS = [
     Defect("a write is told of an attempt that began before it", "src/db/damage.cc",
            "backoff.began_us = began_us;",
            "backoff.began_us = std::max(began_us, clock_->MonotonicMicros());", ("lifecycle",)),
-    # Allocations that fail.
+    # Failed allocations.
     Defect("a value's length changes before its memory is there", "src/memtable/memtable_impl.cc",
            "      uint8_t slot_class;\n"
            "      const Arena::Ref ref = arena_.Allocate(value.size(), &slot_class);",
@@ -421,7 +422,7 @@ DEFECTS = [
            "  used_bytes_ -= bytes;\n"
            "  if (state == Span::State::kReturned || kept_bytes_ + bytes <= kept_max) "
            "Put(kind, span, state);", ("memory",)),
-    # What jobs meet.
+    # Errors in jobs.
     Defect("a corruption that a compaction meets is not told", "src/db/background_events.cc",
            "if (!damaged_.emplace(id, status).second) return;",
            "damaged_.emplace(id, status);\n  if (damaged_.size() < 100) return;", ("damage",)),
@@ -470,7 +471,7 @@ DEFECTS = [
            "return length <= bytes - offset;", "return true;", ("volumes",)),
     Defect("a full disk leaves its garbage hidden", "src/db/compaction.cc",
            "(inputs.disk_full && !collecting) ||", "", ("on a volume",)),
-    # Files that come later.
+    # Files that arrive later.
     Defect("a compaction takes a file that is not there", "src/db/compaction.cc",
            "late_files_.Contains(entry.file->id) || inputs.Avoids(entry.file->id),",
            "inputs.Avoids(entry.file->id),",
@@ -569,7 +570,7 @@ DEFECTS = [
            ("oversize",)),
     Defect("the segment of a list's part goes when the part expires", "src/job/logged_values.cc",
            "stays.timestamp.reset();", "", ("oversize",)),
-    # Those that come and go in pieces.
+    # Values written and read in pieces.
     Defect("a piece is left out of the checksum of what is written",
            "src/value/value_log_writer.cc", "checksum.Add(piece);",
            "if (at != kPieceBytes) checksum.Add(piece);", ("pieces",)),
@@ -618,7 +619,7 @@ DEFECTS = [
     Defect("a log index finds the key before", "src/value/log_index.cc",
            "key(low) == target && records_[low].birth == birth;", "true;",
            ("value", "value log")),
-    # Values that compactions write anew, and combinations within L0.
+    # Values rewritten by compactions, and combinations within L0.
     Defect("a value that needs its file's dictionary goes along as it is stored",
            "src/job/value_merge.cc", "apart && stored.codec != kZstdDictionary", "apart", ANSWERS),
     Defect("the level of a value file is not in the manifest", "src/manifest/edit_coding.cc",

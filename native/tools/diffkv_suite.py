@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""bin/bench diffkv: the workloads of DiffKV's paper (5.2, 5.3, 5.5), LavaKV beside RocksDB, RocksDB
-with blob files, and Lava with each of its policies for values forced, with the same memory and
-threads, one after another in interleaved rounds.
+"""bin/bench diffkv: the workloads of DiffKV's paper (5.2, 5.3, 5.5). Compares LavaKV with RocksDB,
+RocksDB with blob files, and Lava with each of its value policies forced, with the same memory and
+threads, in interleaved rounds.
 
-Keys of 24 bytes, values of the generalized Pareto distribution (1 KB on average, up to 128 KB):
-load, insert a tenth more, update three times the data, get, scan, and YCSB's core workloads, by
-Zipf's law with an exponent of 0.9 and uniformly. Prints medians of ratios over the rounds (above 1:
-Lava is better) and writes benchmarks/results/diffkv.jsonl. Rows whose peer is the goal compare
-Lava's ratio with the goals of this suite.
+Keys of 24 bytes, values with a generalized Pareto distribution (1 KB on average, up to 128 KB):
+load, insert a tenth more, update three times the data, get, scan, and YCSB's core workloads, with a
+Zipf distribution with an exponent of 0.9 and uniformly. Prints medians of ratios over the rounds
+(above 1: Lava is better) and writes benchmarks/results/diffkv.jsonl. Rows whose peer is the goal
+compare Lava's ratio with the goals of this suite.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from kv_process import play
 MEAN_BYTES = 1190  # of a value
 KEY_BYTES = 24
 SCANS = (20, 100, 1000, 10000)
-# Name in reports -> the program's engine, and what it is told besides.
+# Name in reports -> the program's engine, and its additional options.
 ENGINES = {
     "lava": ("lava", {"separation": "automatic"}),
     "rocksdb": ("rocksdb", {}),
@@ -35,7 +35,7 @@ ENGINES = {
     "lava greedy": ("lava", {"policy": "greedy"}),
 }
 FORCED = [name for name in ENGINES if name.startswith("lava ")]
-# Of RocksDB's, at least (throughput) or at most (p99, space).
+# Relative to RocksDB's, minimum (throughput) or maximum (p99, space).
 THROUGHPUT_GOALS = {"insert": 4, "update": 4, "get": 2.6, "ycsb a": 2, "ycsb b": 2, "ycsb d": 2,
                     "ycsb e": 1, "ycsb f": 2} | {f"scan {n}": 0.95 for n in SCANS}
 P99_GOALS = {"insert": 0.3, "update": 0.3, "get": 0.3} | {f"scan {n}": 1 for n in SCANS}
@@ -44,7 +44,7 @@ BEST_GOAL = 0.9  # of the best forced policy's throughput
 
 
 def phases_of(distribution):
-    """Name in reports -> kv_bench's phase, in the order in which they run."""
+    """Name in reports -> kv_bench's phase, in the order of execution."""
     phases = {"load": "load", "insert": "insert", "get": f"get-{distribution}",
               "update": f"update-{distribution}", "get after": f"get-{distribution}"}
     phases |= {f"scan {n}": f"scan-{n}-{distribution}" for n in SCANS}
@@ -56,7 +56,7 @@ def throughput(row):
 
 
 class Report:
-    """Ratios of one distribution, as they are known: prints and writes them."""
+    """Prints and writes the ratios of one distribution as they become known."""
 
     def __init__(self, distribution, rounds, versions, out):
         self.distribution, self.rounds, self.versions, self.out = distribution, rounds, versions, out
@@ -79,7 +79,7 @@ class Report:
             "ratio": round(ratio, 3)}) + "\n")
 
     def compare(self, peer, phase, metric, unit, value, more):
-        """The median ratio, which is written; None where there is none."""
+        """Writes and returns the median ratio; None without one."""
         ratio = self.ratio(peer, phase, value, more)
         if ratio is not None:
             self.write(phase, metric, unit, self.median_of("lava", phase, value),
@@ -88,14 +88,16 @@ class Report:
         return ratio
 
     def goal(self, phase, metric, ratio, goal):
-        """How far a ratio is beyond its goal."""
+        """By how much a ratio exceeds its goal."""
         if ratio is None:
             return ""
         self.write(phase, metric, "ratio to RocksDB", ratio, "the goal", goal, ratio / goal)
         return f"{ratio:.2f}" + ("" if ratio >= goal else f" (<{goal:.2g})")
 
     def speed(self, peers):
-        """A row for each phase: throughput beside each peer, latencies beside RocksDB."""
+        """A row for each phase: throughput compared with each peer, latencies compared with
+        RocksDB.
+        """
         print(f"{'throughput':12}" + "".join(f"{peer:>16}" for peer in peers) + f"{'p99':>16}")
         for phase in self.rounds[0]["lava"]:
             cells, p99 = [], ""
@@ -115,7 +117,7 @@ class Report:
             print(f"{phase:12}" + "".join(f"{cell:>16}" for cell in cells) + f"{p99:>16}")
 
     def costs(self, peers):
-        """Bytes written by what writes, and space after it."""
+        """Bytes written by writing phases, and space after them."""
         per_byte = "per user byte"
         for phase in ("load", "insert", "update"):
             for peer in peers:
@@ -136,7 +138,7 @@ class Report:
         print("scans of all lengths: geometric mean", self.goal("scans", "throughput", mean, 1))
 
     def choice(self, forced):
-        """The automatic choice beside the best forced one, and beside each over all."""
+        """Compares the automatic choice with the best forced one, and with each over all phases."""
         products = {name: [] for name in forced}
         for phase in self.rounds[0]["lava"]:
             beside = {name: self.ratio(name, phase, throughput, True) for name in forced}

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""bin/bench files: what an instance of many files costs a task that takes a checkpoint.
+"""bin/bench files: the cost of checkpoints for a task whose instance has many files.
 
-Measures the CPU time of the synchronous part of a checkpoint, beside a thread that writes and the
-jobs that the writes cause: Lava takes a snapshot, RocksDB makes a checkpoint, which flushes and
-links every file. Measures also what installing an edit of the version costs Lava, against a goal.
+Measures the CPU time of the synchronous part of a checkpoint, with a concurrent writer and the
+resulting jobs: Lava takes a snapshot, RocksDB makes a checkpoint, which flushes and links every
+file. Also measures the cost for Lava of installing an edit of the version, compared with a goal.
 Prints ratios (above 1: Lava is better) and writes benchmarks/results/files.jsonl.
 """
 

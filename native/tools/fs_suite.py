@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""bin/bench fs: LavaFS beside the machine's own file system, the same bytes, the same calls of sync,
-both past the page cache, one after another in interleaved rounds.
+"""bin/bench fs: compares LavaFS with the machine's own file system, with the same bytes and the
+same sync calls, both with direct I/O, in interleaved rounds.
 
 Prints medians of ratios over the rounds (above 1: LavaFS is better) and writes
-benchmarks/results/fs.jsonl. Device bytes are the block layer's own count; what other processes
-write is in them, so the machine should be quiet, and so is the journal of the file system below,
-which keeps the time stamps of LavaFS's file: own bytes are what LavaFS itself wrote. It writes into
-a file that was written before.
+benchmarks/results/fs.jsonl. Device bytes are the block layer's own count. They include writes of
+other processes, so the machine should be idle, and those of the underlying file system's journal,
+which stores the time stamps of LavaFS's file. Own bytes are those that LavaFS itself wrote. LavaFS
+uses a file whose blocks were written before.
 """
 
 import argparse
@@ -25,12 +25,12 @@ KINDS = ("lavafs", "posix")
 MORE_IS_BETTER = {"throughput"}
 UNITS = {"throughput": "bytes/s", "average": "us", "p99": "us", "device bytes": "per byte",
          "max": "us", "time": "s", "memory": "bytes per file", "own bytes": "per byte"}
-# Of what a process writes for each byte that it appends; the file system below adds its own.
+# Bytes that the process writes for each appended byte; the underlying file system adds its own.
 OWN_BYTES_MAX = {"fdatasync": 1.02, "fsync": 2.0}
 
 
 def cases(options):
-    """Name -> fs_bench's case and options, and the metrics that are compared."""
+    """Name -> fs_bench's case and options, and the compared metrics."""
     found = {}
     for kind in ("fdatasync", "fsync"):
         found[f"append 4 KiB {kind}"] = (f"append-{kind}", {"mib": options.sync_mib},
@@ -91,7 +91,9 @@ def compare_own_bytes(kind, rounds, out):
 
 
 def compare_compaction(options, directory, out):
-    """The worst append while the journal is compacted beside twice the p99 of those without."""
+    """Compares the slowest append during compactions of the journal with twice the p99 of appends
+    without.
+    """
     flags = {"operations": options.operations, "files": options.files}
     rounds = []
     for _ in range(options.rounds):
@@ -102,7 +104,7 @@ def compare_compaction(options, directory, out):
     write(out, "fsync beside journal compaction", "max", statistics.median(worst),
           "twice its p99 without", statistics.median(bound),
           statistics.median(b / a for a, b in zip(worst, bound)))
-    # What of it is the compaction's.
+    # The part caused by the compaction.
     idle = [b["max_us"] for _, b in rounds]
     write(out, "fsync beside journal compaction", "max", statistics.median(worst),
           "its max without", statistics.median(idle),

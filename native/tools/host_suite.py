@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""bin/bench host: many instances in one process under one budget, Lava beside RocksDB as Flink sets
-it up for a slot (one cache, a WriteBufferManager charged to it), one after another in interleaved
+"""bin/bench host: many instances in one process under one budget. Compares Lava with RocksDB in
+Flink's configuration for a slot (one cache, a WriteBufferManager charged to it), in interleaved
 rounds.
 
 Prints medians of ratios over the rounds (above 1: Lava is better) and writes
-benchmarks/results/host.jsonl. Rows whose peer is the goal compare Lava with the goals of this suite;
-"share of 1" is throughput beside that of one instance with the same load. Settled throughput counts
-the time until background work has nothing left to do. Times in the engine leave out what reads
-waited behind each other; waiting is what of it a read neither ran nor was ready to run. Creating
-files is slow on ext4 without a journal when many were deleted of late, and many instances create
-many: --fs lavafs, or --directory on tmpfs, shows them without that.
+benchmarks/results/host.jsonl. Rows whose peer is the goal compare Lava with the goals of this
+suite; "share of 1" is throughput relative to that of one instance with the same load. Settled
+throughput includes the time until background work is idle. Times in the engine exclude the time
+that reads waited behind each other; waiting is the part during which a read neither ran nor was
+runnable. Creating files is slow on ext4 without a journal when many were recently deleted, and many
+instances create many files: --fs lavafs, or --directory on tmpfs, avoid this.
 """
 
 import argparse
@@ -35,7 +35,7 @@ MORE_IS_BETTER = ("load", "mix", "share")
 
 
 def run(engine, case, flags, directory):
-    """Rows of one case by phase; None when a peer cannot do it."""
+    """Rows of one case by phase; None when a peer does not support it."""
     place = pathlib.Path(directory) / engine
     shutil.rmtree(place, ignore_errors=True)
     program = build("host_bench") / "bench" / "host_bench"
@@ -65,10 +65,10 @@ class Report:
         print(f"{'case':42}{'metric':>26}{'Lava':>14}{'peer':>14}{'ratio':>8}")
 
     def write(self, case, metric, unit, peer, pairs):
-        """pairs: Lava's value and the peer's, of each round."""
+        """pairs: Lava's and the peer's value for each round."""
         more = metric.startswith(MORE_IS_BETTER)
         ratios = [a / b if more else b / a for a, b in pairs if a > 0 and b > 0]
-        # Of nothing there is no ratio: none is as good as none, and better than some.
+        # Zero has no ratio: two zeros are equal, and a zero is better than a larger value.
         ratios += [1 if a == b else float((b > a) != more) for a, b in pairs if a <= 0 or b <= 0]
         lava, other = (statistics.median(pair[i] for pair in pairs) for i in (0, 1))
         ratio = statistics.median(ratios)
@@ -80,7 +80,9 @@ class Report:
         print(f"{case:42}{metric:>26}{lava:>14.5g}{other:>14.5g}{ratio:>8.2f}  {peer}", flush=True)
 
     def compare(self, case, metric, unit, rounds, value, goal=None):
-        """value: of an engine's rows of a round. goal: of Lava's, or a number."""
+        """value: a function of an engine's rows of a round. goal: a limit for Lava's ratio, or a
+        number.
+        """
         if all("rocksdb" in engines for engines in rounds):
             self.write(case, metric, unit, "rocksdb",
                        [(value(r["lava"]), value(r["rocksdb"])) for r in rounds])
@@ -100,7 +102,7 @@ THROUGHPUTS = {"load": throughput("load", "seconds"), "mix": throughput("mix", "
 
 
 def play_rounds(options, case, flags, name, directory):
-    """Of each round, rows of each engine."""
+    """For each round, rows of each engine."""
     rounds = []
     for n in range(options.rounds):
         engines = options.engines[n % len(options.engines):] \
@@ -146,7 +148,7 @@ def compare_instances(options, values, directory, report):
 
 
 def compare_shares(report, name, rounds, of_one):
-    """Each round's throughput beside the same round's of one instance."""
+    """Each round's throughput relative to that of one instance in the same round."""
     for metric, value in THROUGHPUTS.items():
         shares = [{engine: value(rows) / value(one[engine]) for engine, rows in engines.items()
                    if engine in one} for engines, one in zip(rounds, of_one)]

@@ -1,6 +1,7 @@
 """The defects that planted_defects.py plants in the plugin's Java sources.
 
-Each must be found once in its file; when the plugin changes there, the defect has to follow.
+Each text must occur exactly once in its file. When the plugin's code there changes, the defect must
+be adapted.
 """
 
 from defects import Defect
@@ -39,10 +40,10 @@ JAVA_DEFECTS = [
               "db.setTime(now);\n        told = now;", "db.believeTime(now);\n        told = now;"),
     in_plugin("the engine is not told that the clock goes back", "engine/EngineClock.java",
               "if (now < last || now - last >= STEP_MS) {", "if (now - last >= STEP_MS) {"),
-    # What the backend says of itself.
+    # The backend's declarations to Flink.
     in_plugin("objects are reused though timers are on the heap", "LavaKeyedStateBackend.java",
               "return heapTimers == null;", "return true;", ("answers",)),
-    # Iterators show the moment at which they were made.
+    # Iterators show the state as of their creation.
     in_plugin("an iterator over a map is not told of what is put", "state/LavaMapState.java",
               "views.beforeWrite(key, length, prefix);\n            db.put(", "db.put("),
     in_plugin("an iterator over a map is not told of what is put at once",

@@ -10,8 +10,9 @@ from bench_build import build
 
 
 def play(suite, engine, flags, phases, directory):
-    """One engine through the phases, whose names in reports are the keys: its rows by these names,
-    and its version."""
+    """Runs one engine through the phases, whose keys are the names in reports. Returns its rows by
+    these names, and its version.
+    """
     place = pathlib.Path(directory) / "db"
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(mode=0o700)

@@ -1,4 +1,4 @@
-"""The report of bin/bench kv: ratios of Lava to each peer, and what ratios do not say."""
+"""The report of bin/bench kv: ratios of Lava to each peer, and absolute figures."""
 
 import json
 import statistics
@@ -9,11 +9,11 @@ def per(count, base):
 
 
 def stored(row, raw_bytes):
-    """So many bytes of the data as the engines' codec stores them."""
+    """The size of this much of the data after compression by the engines' codec."""
     return raw_bytes * row["stored_per_user_byte"]
 
 
-# Metric -> unit, whether more is better, and how it is had from a phase's row; 0 has no ratio.
+# Metric -> unit, whether more is better, and its computation from a phase's row; 0 has no ratio.
 SPEED = {
     "throughput": ("ops/s", True, lambda r: per(r["operations"], r["seconds"])),
     "settled": ("ops/s", True, lambda r: per(r["operations"], r["settled_seconds"])),
@@ -40,7 +40,7 @@ COST = {
 }
 WRITES_ONLY = {"settled", "writer p99", "compaction cpu", "bytes written", "write ampl.", "space",
                "peak space"}
-# What a run at another speed would make of it: shares of a fixed time, or of other work.
+# Depend on the speed of a run: they cover a fixed time, or other work.
 NOT_WHILE_WRITING = {"settled", "cpu", "compaction cpu"}
 
 
@@ -83,7 +83,7 @@ def report_metrics(case, peer, name, metrics, rounds, out):
 
 
 def report_engines(rounds, versions, options):
-    """Absolute figures, where a ratio alone says too little."""
+    """Absolute figures that ratios alone do not show."""
     phases = list(rounds[0]["lava"])
     loaded, overwritten = phases[0], [p for p in phases if p.startswith("B ")]
     for engine in versions:
@@ -108,7 +108,7 @@ def report_engines(rounds, versions, options):
 
 
 def report(case, rounds, versions, options, out):
-    """Prints a case and writes its rows; rounds: by engine and phase, kv_bench's rows."""
+    """Prints a case and writes its rows. rounds: kv_bench's rows by engine and phase."""
     if options.space_percent > 0:
         case += f" limit {options.space_percent}"
     if options.fs != "posix":

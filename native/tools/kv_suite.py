@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""bin/bench kv: LavaKV beside RocksDB and RocksDB with blob files, on the same data, with the same
-memory, threads and kind of I/O, one after another in interleaved rounds.
+"""bin/bench kv: compares LavaKV with RocksDB and RocksDB with blob files, on the same data, with
+the same memory, threads and kind of I/O, in interleaved rounds.
 
-Prints medians of ratios over the rounds, and writes benchmarks/results/kv.jsonl. Bytes are what the
-process handed to or took from the kernel, counted after background work has settled. Letters are
-the workloads of LavaStore's Table 1; their cases are 16000 bytes there, and in Scavenger 16 KiB,
-1 KiB and mixed. Only Lava has a limit of space: the peers run as they are. With --fs lavafs Lava
-runs on a volume of LavaFS, and beside Lava on the machine's own file system, too.
+Prints medians of ratios over the rounds, and writes benchmarks/results/kv.jsonl. Bytes are those
+that the process passed to or received from the kernel, counted after background work has settled.
+Letters are the workloads of LavaStore's Table 1, whose cases have 16000 bytes; those of Scavenger
+have 16 KiB, 1 KiB and mixed. Only Lava supports a space limit: the peers run without one. With --fs
+lavafs Lava runs on a LavaFS volume, and is also compared with Lava on the machine's own file
+system.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from bench_build import ROOT, build
 from kv_process import play
 
 ENGINES = ("lava", "lava-posix", "rocksdb", "rocksdb-blob")
-# Name in reports -> kv_bench's phase, in the order in which they run.
+# Name in reports -> kv_bench's phase, in the order of execution.
 PHASES = {
     "A load": "load",
     "get uniform": "get-uniform",

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""bin/bench log: LavaLog on LavaFS and on the machine's own file system beside RocksDB's synchronous
-writes with its log, the same records, one after another in interleaved rounds.
+"""bin/bench log: compares LavaLog on LavaFS and on the machine's own file system with RocksDB's
+synchronous writes with its log, with the same records, in interleaved rounds.
 
 Prints medians of ratios over the rounds (above 1: Lava is better) and writes
-benchmarks/results/log.jsonl. Each writer has a logical log of its own and waits for each record.
-Device bytes are the block layer's own count; what other processes write is in them, so the machine
-should be quiet. RocksDB flushes and compacts nothing meanwhile.
+benchmarks/results/log.jsonl. Each writer has its own logical log and waits for each record. Device
+bytes are the block layer's own count and include writes of other processes, so the machine should
+be idle. RocksDB flushes and compacts nothing meanwhile.
 """
 
 import argparse
@@ -24,7 +24,7 @@ KINDS = ("lava-lavafs", "lava-posix", "rocksdb")
 PEER = "rocksdb 7.8.3"
 UNITS = {"average": "us", "p99": "us", "device bytes": "per byte", "own bytes": "per byte", "average, share the goal": "of 1",
          "index": "per byte", "throughput": "bytes/s", "time": "s", "read": "of the file"}
-# Of RocksDB's average latency, by writers.
+# Relative to RocksDB's average latency, by number of writers.
 AVERAGE_GOAL = {1: 0.8, 16: 0.5}
 
 
@@ -97,7 +97,8 @@ class Suite:
             self.write(case, "device bytes", own, "the goal", 1.03, 1.03 / own)
 
     def puts(self):
-        """Of one instance: its values in the write-ahead log, the large ones in their place at once."""
+        """One instance: its values in the write-ahead log, or large ones directly in the value log.
+        """
         for record, records in ((1024, 4), (70_000, 1)):
             rounds = self.rounds(KINDS, "put", record=record,
                                  records=max(200, self._options.records * records // 20))

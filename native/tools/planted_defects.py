@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Plants defects in copies of the engine or of the plugin, one at a time, and shows that tests catch each.
+"""Plants defects in copies of the engine or of the plugin, one at a time, and verifies that tests
+catch each.
 
-Without a defect the same tests must pass. Prints a line per defect: who caught it, or MISSED, or
-BROKEN when the engine has changed where it was to be planted. Exits non-zero unless all were
-caught. Works on as many copies side by side as there are processors.
+Without a defect the same tests must pass. Prints a line per defect: the test that caught it, or
+MISSED, or BROKEN when the engine's code at the planting position has changed. Exits non-zero unless
+all were caught. Uses as many copies concurrently as there are processors.
 """
 
 import argparse
@@ -22,7 +23,7 @@ from java_defects import JAVA_DEFECTS
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "target" / "defects"
 COPIED = ["CMakeLists.txt", "include", "src", "testing", "tests", "bench", "fuzz", "tools"]
-# Name -> program and how much of it.
+# Name -> program and amount of work.
 TESTS = {
     "metamorphic": ("metamorphic_test", {"LAVA_TEST_HISTORIES": "40"}),
     "crash": ("db_crash_test", {"LAVA_TEST_SEEDS": "12"}),
@@ -78,7 +79,7 @@ TESTS = {
     "pieces": ("db_pieces_test", {}),
     "on a volume": ("db_volume_test", {}),
 }
-# The same of the plugin's tests: class, and how much of it.
+# The same for the plugin's tests: class and amount of work.
 JAVA_TESTS = {
     "answers": ("BackendAnswersTest", {}),
     "iterators": ("IteratorViewsTest", {}),
@@ -92,7 +93,7 @@ DID_NOT_END = "did not end"
 
 
 class Failed(Exception):
-    """What the user is told before a non-zero exit."""
+    """A message for the user before a non-zero exit."""
 
 
 class Copy:
@@ -103,7 +104,7 @@ class Copy:
         place = WORK / f"{flavour or 'plain'}-{number}"
         self.source = place / "source"
         self._build = place / "build"
-        # What one copy has compiled serves the others, and the next run.
+        # Compiler output of one copy is reused by the others, and by the next run.
         self._environment = {**os.environ, "CCACHE_BASEDIR": str(place), "CCACHE_NOHASHDIR": "1"}
 
     def prepare(self):
@@ -111,14 +112,15 @@ class Copy:
         self.source.mkdir(parents=True)
         for name in COPIED:
             path = ROOT / name
-            # New times: an object of an earlier run's defect must not pass for up to date.
+            # New modification times: an object with an earlier run's defect must not count as up to
+            # date.
             if path.is_dir():
                 shutil.copytree(path, self.source / name, copy_function=shutil.copy)
             else:
                 shutil.copy(path, self.source / name)
         kind = "Debug" if self._flavour else "RelWithDebInfo"
-        # One object a file: a defect costs the compilation of one, and it shows that each compiles
-        # by itself, which unity builds hide.
+        # One object for each file: a defect requires one compilation, which also shows that each
+        # file compiles by itself, unlike in unity builds.
         self._run(["cmake", "-S", self.source, "-B", self._build, "-G", "Ninja", "-Wno-dev",
                    "-DLAVA_UNITY=OFF",
                    f"-DCMAKE_BUILD_TYPE={kind}", f"-DLAVA_SANITIZE={self._flavour}"])
@@ -135,7 +137,7 @@ class Copy:
             raise Failed(" ".join(map(str, command)) + ":\n" + done.stdout[-3000:])
 
     def fails(self, name):
-        """What the test said when it failed, or None."""
+        """The output of the test if it failed, or None."""
         program, variables = TESTS[name]
         command = [str(self._build / program)]
         if self._flavour and shutil.which("setarch"):
@@ -151,12 +153,12 @@ class Copy:
 
 
 class JavaCopy:
-    """One of several copies of the whole project, of which Maven builds the plugin."""
+    """One of several copies of the whole project, in which Maven builds the plugin."""
 
     def __init__(self, number):
         place = WORK / f"{JAVA}-{number}"
         self._project = place / "source"
-        # What the paths of defects begin at.
+        # The directory to which the paths of defects are relative.
         self.source = self._project / ROOT.name
         self._environment = {name: value for name, value in os.environ.items()
                              if not name.startswith("LAVA_TEST_")}
@@ -186,7 +188,7 @@ class JavaCopy:
                               errors="replace", timeout=seconds_max, check=False)
 
     def fails(self, name):
-        """What the test said when it failed, or None."""
+        """The output of the test if it failed, or None."""
         test, variables = JAVA_TESTS[name]
         try:
             done = self._maven(["verify", f"-Dtest={test}"], variables, SECONDS_MAX)
@@ -196,12 +198,12 @@ class JavaCopy:
 
 
 def copy_of(flavour, number):
-    """A copy in which defects of that flavour are planted."""
+    """A copy for defects of this flavour."""
     return JavaCopy(number) if flavour == JAVA else Copy(flavour, number)
 
 
 def text_of(defect, source):
-    """What its file holds, in which its text stands once."""
+    """The content of its file, in which its text occurs once."""
     path = source / defect.file
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     if text.count(defect.old) != 1:
@@ -216,7 +218,7 @@ def plant(defect, source):
 
 
 def check_texts(defects):
-    """Whether each can be planted, which takes no build."""
+    """Whether each can be planted, without a build."""
     broken = 0
     for defect in defects:
         try:
@@ -229,7 +231,7 @@ def check_texts(defects):
 
 
 def verdict(defect, copy):
-    """Who catches it, or that nobody does."""
+    """The test that catches it, or MISSED."""
     original = plant(defect, copy.source)
     try:
         copy.build(defect.tests)
@@ -242,13 +244,13 @@ def verdict(defect, copy):
 
 
 def try_one(defect, copies):
-    """Tries it in a copy that is free, and says what came of it; whether it was caught."""
+    """Tries it in a free copy and prints the result; returns whether it was caught."""
     copy = copies.get()
     began = time.monotonic()
     try:
         said = verdict(defect, copy)
     except Failed as failure:
-        # The others are tried all the same.
+        # The other defects are tried nevertheless.
         print(failure, file=sys.stderr)
         said = "BROKEN"
     finally:
@@ -258,7 +260,7 @@ def try_one(defect, copies):
 
 
 def try_all(defects, flavour, jobs):
-    """Those of one flavour; how many were caught."""
+    """Tries the defects of one flavour; returns the number of caught ones."""
     tests = sorted({name for defect in defects for name in defect.tests})
     copies = queue.SimpleQueue()
     for number in range(min(jobs, len(defects))):
