@@ -160,7 +160,7 @@ TEST_F(EntriesCorruption, EveryFlippedByte) {
     if (HasFailure()) return;
   }
   EXPECT_GT(values_told * 2, end_ / kStep);
-  Count(flips, "flips of a segment of entries");
+  Count(flips, "flips of a changelog segment");
 }
 
 TEST_F(EntriesCorruption, EveryTruncation) {
@@ -182,7 +182,7 @@ TEST_F(EntriesCorruption, EveryTruncation) {
     ASSERT_OK(files_.SetContent(path_, sound_));
     if (HasFailure()) return;
   }
-  Count(cuts, "truncations of a segment of entries");
+  Count(cuts, "truncations of a changelog segment");
 }
 
 // Bytes of one segment are not valid entries of another one, nor at another offset.

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "job/entry_segment.h"
+#include "job/changelog_segment.h"
 #include "job/log_segment.h"
 
 namespace lava {
@@ -24,7 +24,7 @@ class ActiveSegments {
   /// The segment that large values go to; null: the next value needs a new one.
   LogSegment* values() const { return values_.get(); }
   /// The changelog segment that entries go to; null: the next entry needs a new one.
-  EntrySegment* changelog() const { return changelog_.get(); }
+  ChangelogSegment* changelog() const { return changelog_.get(); }
   /// Whether the changelog segment can take another entry.
   bool TakesEntry() const;
   /// Of both kinds, in the order in which they were added.
@@ -39,7 +39,9 @@ class ActiveSegments {
   /// Values go to this segment from now on, which was added.
   void BeginValues(std::shared_ptr<LogSegment> segment) { values_ = std::move(segment); }
   /// Entries go to this segment from now on, which was added.
-  void BeginChangelog(std::shared_ptr<EntrySegment> segment) { changelog_ = std::move(segment); }
+  void BeginChangelog(std::shared_ptr<ChangelogSegment> segment) {
+    changelog_ = std::move(segment);
+  }
   /// A value of this size is about to be written. If it is so large that it must not follow other
   /// values, it gets a new segment.
   void PrepareForValue(uint64_t bytes);
@@ -58,7 +60,7 @@ class ActiveSegments {
   const uint64_t value_file_bytes_, entry_bytes_max_;
   std::vector<std::shared_ptr<LogSegment>> all_;
   std::shared_ptr<LogSegment> values_;
-  std::shared_ptr<EntrySegment> changelog_;
+  std::shared_ptr<ChangelogSegment> changelog_;
   uint64_t value_bytes_ = 0, entry_bytes_ = 0;  // of all segments of the kind
   bool full_ = false;
 };

@@ -26,11 +26,11 @@ class ActiveSegmentsTest : public ::testing::Test {
     segments_.BeginValues(segment);
     return segment;
   }
-  std::shared_ptr<EntrySegment> AddForEntries() {
+  std::shared_ptr<ChangelogSegment> AddForEntries() {
     const FileId id = NextId();
-    std::shared_ptr<EntrySegment> segment =
-        *EntrySegment::Create(&faults_, id.ValueFileName(), id, {.compression = Compression::kNone},
-                              budget_.counter(MemoryPurpose::kMemtables));
+    std::shared_ptr<ChangelogSegment> segment = *ChangelogSegment::Create(
+        &faults_, id.ValueFileName(), id, {.compression = Compression::kNone},
+        budget_.counter(MemoryPurpose::kMemtables));
     segments_.Add(segment);
     segments_.BeginChangelog(segment);
     return segment;
@@ -64,7 +64,7 @@ TEST_F(ActiveSegmentsTest, SealHandsOverAllSegmentsAndBeginsAnew) {
   EXPECT_EQ(segments_.values(), nullptr);
   EXPECT_EQ(segments_.changelog(), nullptr);
   const std::shared_ptr<LogSegment> values = AddForValues();
-  const std::shared_ptr<EntrySegment> entries = AddForEntries();
+  const std::shared_ptr<ChangelogSegment> entries = AddForEntries();
   EXPECT_EQ(segments_.values(), values.get());
   EXPECT_EQ(segments_.changelog(), entries.get());
   ASSERT_TRUE(AppendValue(kValueFileBytes).ok());
@@ -84,7 +84,7 @@ TEST_F(ActiveSegmentsTest, SealHandsOverAllSegmentsAndBeginsAnew) {
 
 TEST_F(ActiveSegmentsTest, ASegmentThatEndedStaysTheMemtables) {
   const std::shared_ptr<LogSegment> values = AddForValues();
-  const std::shared_ptr<EntrySegment> entries = AddForEntries();
+  const std::shared_ptr<ChangelogSegment> entries = AddForEntries();
   segments_.EndValues();
   EXPECT_EQ(segments_.values(), nullptr);
   EXPECT_EQ(segments_.changelog(), entries.get());

@@ -130,7 +130,7 @@ void ChangelogLog::Hold(uint64_t first, Segment segment) {
   }
 }
 
-void ChangelogLog::BeginSegment(const std::shared_ptr<EntrySegment>& segment) {
+void ChangelogLog::BeginSegment(const std::shared_ptr<ChangelogSegment>& segment) {
   // Held and current in one step: otherwise FindReleased() could take the segment for one that has
   // ended without entries.
   MutexLock lock(&mutex_);
@@ -164,7 +164,7 @@ bool ChangelogLog::Holds(const std::string& name) const {
 }
 
 Status ChangelogLog::Finish(uint64_t number) {
-  std::shared_ptr<EntrySegment> segment;
+  std::shared_ptr<ChangelogSegment> segment;
   {
     MutexLock lock(&mutex_);
     if (number == current_)

@@ -11,7 +11,7 @@
 #include "base/file_id.h"
 #include "base/mutex.h"
 #include "fs/file_system.h"
-#include "job/entry_segment.h"
+#include "job/changelog_segment.h"
 #include "lava/db.h"
 #include "lava/options.h"
 #include "lava/status.h"
@@ -46,7 +46,7 @@ class ChangelogLog {
   Status Open(const Origin& origin, const std::vector<Origin>& origins, uint64_t released);
 
   /// Entries go to this new segment from now on.
-  void BeginSegment(const std::shared_ptr<EntrySegment>& segment);
+  void BeginSegment(const std::shared_ptr<ChangelogSegment>& segment);
   /// No more entries go to the segment that was begun last.
   void EndSegment();
   struct Sequence {
@@ -95,7 +95,7 @@ class ChangelogLog {
  private:
   struct Segment {
     FileId id;
-    std::shared_ptr<EntrySegment> segment;  // null: of an earlier run
+    std::shared_ptr<ChangelogSegment> segment;  // null: of an earlier run
     // The lowest sequence that may follow the last entry of the segment before. It is lower than
     // the sequence of this segment's first entry if entries between them failed.
     uint64_t follows = 0;

@@ -40,15 +40,15 @@ class Writer {
   uint64_t Begin() {
     const FileId id{origin_, number_};
     number_ += kLogBirthsMax;
-    Result<std::shared_ptr<EntrySegment>> segment =
-        EntrySegment::Create(files_, kDirectory + "/" + id.ValueFileName(), id, {.sync = true},
-                             budget_.counter(MemoryPurpose::kMemtables));
+    Result<std::shared_ptr<ChangelogSegment>> segment =
+        ChangelogSegment::Create(files_, kDirectory + "/" + id.ValueFileName(), id, {.sync = true},
+                                 budget_.counter(MemoryPurpose::kMemtables));
     EXPECT_TRUE(segment.ok() && files_->SyncDirectory(kDirectory).ok());
     segment_ = *segment;
     log_.BeginSegment(segment_);
     return id.number;
   }
-  EntryLocation Append(const EntrySegment::Value* value = nullptr) {
+  EntryLocation Append(const ChangelogSegment::Value* value = nullptr) {
     const ChangelogLog::Sequence sequence = log_.TakeSequence();
     LoggedRecord logged;
     ValueReference reference;
@@ -73,7 +73,7 @@ class Writer {
   const Origin origin_;
   uint64_t number_;
   MemoryBudget budget_;
-  std::shared_ptr<EntrySegment> segment_;
+  std::shared_ptr<ChangelogSegment> segment_;
   EntryLocation value_;
 };
 
@@ -216,7 +216,7 @@ TEST_F(ChangelogLogTest, EntriesAndTheirValuesAreReadByLocation) {
   writer.Begin();
   const EntryLocation plain = writer.Append();
   const std::string value(20, 'x');
-  const EntrySegment::Value logged{.key = "key", .bytes = value, .timestamp = std::nullopt};
+  const ChangelogSegment::Value logged{.key = "key", .bytes = value, .timestamp = std::nullopt};
   const EntryLocation with_value = writer.Append(&logged);
   std::string read;
   ASSERT_TRUE(log.Read(plain, &read).ok());

@@ -38,8 +38,8 @@
 #include "db/wal.h"
 #include "db/write_stall.h"
 #include "host/host_impl.h"
+#include "job/changelog_segment.h"
 #include "job/compaction_job.h"
-#include "job/entry_segment.h"
 #include "policy/compaction_picker.h"
 #include "policy/gc_effort.h"
 #include "policy/value_rules.h"
@@ -203,7 +203,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
                         TableImpl** table) const;
   uint64_t MemtableBytesOf(const WriteBatch& batch) const;
   // value_log.cc.
-  /// Whether the value is too large for the memtable, so that it goes to a value file at once.
+  /// Whether the value is too large for the memtable, so that it goes to a segment at once.
   bool IsOversize(Slice value) const { return IsOversize(value.size()); }
   bool IsOversize(uint64_t bytes) const { return bytes > in_memory_bytes_max_; }
   bool IsLarge(const TableImpl& table, Slice value) const {
@@ -214,7 +214,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
     const uint64_t separated = table.separation_now();
     return separated != 0 && bytes >= separated && table.kind() != TableKind::kList;
   }
-  /// What is appended to a list; its elements must not be looked at one by one.
+  /// As IsApart(), for bytes appended to a list. With TTL they are never apart, because each
+  /// element expires by itself.
   static bool IsApartOfList(const TableImpl& table, Slice segments) {
     const uint64_t separated = table.separation_now();
     return separated != 0 && segments.size() >= separated &&
@@ -224,18 +225,19 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
     return options_.large_value_bytes == kLargeAutomatic ? table.chosen_large()
                                                          : options_.large_value_bytes;
   }
-  /// Puts the value into the active memtable's segment; *reference replaces it.
+  /// Appends the value to a segment of the active memtable. *reference: the encoded reference,
+  /// which the memtable gets instead of the value.
   Status LogValue(const TableImpl& table, Slice internal_key, Slice value, std::string* reference)
       LAVA_REQUIRES(write_mutex_);
-  /// The same of one that comes in pieces. Errors: also the source's.
+  /// As LogValue(), for a value that comes in pieces. Errors: also the source's.
   Status LogFrom(const TableImpl& table, Slice internal_key, ValueSource* value,
                  std::string* reference) LAVA_REQUIRES(write_mutex_);
-  /// write(reference) appends a value of so many bytes to segments_.values().
+  /// write(reference) appends a value of this size to segments_.values().
   template <typename Body>
   Status LogBy(uint64_t bytes, std::string* reference, const Body& write)
       LAVA_REQUIRES(write_mutex_);
-  /// The same for a batch: one string for each operation, empty where its value is small; none when
-  /// all are.
+  /// As LogValue(), for the large values of a batch: one string for each operation, empty if its
+  /// value is small. If all values are small, *references stays empty.
   Status LogValues(const WriteBatch& batch, std::vector<std::string>* references)
       LAVA_REQUIRES(write_mutex_);
   Status LogAppended(const TableImpl& table, Slice internal_key, Slice segments,
@@ -251,7 +253,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   static constexpr uint64_t kLoggedBytesMax = 96;
   // entries.cc.
   Status MakeChangelogSegment() LAVA_REQUIRES(write_mutex_);
-  Status LogEntry(Slice entry, const EntrySegment::Value* value, EntryLocation* location,
+  Status LogEntry(Slice entry, const ChangelogSegment::Value* value, EntryLocation* location,
                   ValueReference* reference) LAVA_REQUIRES(write_mutex_);
   Status BindPut(const TableImpl& table, Slice entry, EntryLocation* location)
       LAVA_REQUIRES(write_mutex_);
@@ -261,31 +263,31 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void EndChangelogSegment() LAVA_REQUIRES(write_mutex_);
   Status LogReleased(uint64_t through) LAVA_REQUIRES(versions_.install_mutex());
   void DropReleased() LAVA_REQUIRES(versions_.install_mutex(), state_mutex_);
-  // write_ahead.cc; the log's part of a write, before the memtable's.
+  // write_ahead.cc: a write goes to the write-ahead log before it goes to the memtable.
   Status LogWrite(WalRecord::Kind kind, Slice internal_key, uint32_t prefix_bytes, Slice value)
       LAVA_REQUIRES(write_mutex_);
   Status LogReference(Slice internal_key, uint32_t prefix_bytes, Slice reference)
       LAVA_REQUIRES(write_mutex_);
   uint64_t LoggedUnder() const;
-  /// references: for each operation what stands for its value, or empty; may be empty itself.
+  /// references: as from LogValues().
   Status LogWrite(const WriteBatch& batch, const std::vector<std::string>& references)
       LAVA_REQUIRES(write_mutex_);
   struct Replayed {
-    bool lost = false;                              // from a record on all is
-    std::unique_ptr<fs::RandomFile> segment;        // the last that was read
-    std::map<uint64_t, TableRegistration> dropped;  // that the manifest has
-    std::map<uint64_t, TableRegistration> created;  // that it may not have
+    bool lost = false;                        // a power cut took a value: later records are skipped
+    std::unique_ptr<fs::RandomFile> segment;  // the last that was read
+    std::map<uint64_t, TableRegistration> dropped;  // tables that the manifest still has
+    std::map<uint64_t, TableRegistration> created;  // tables that the manifest may not have yet
   };
   Status LogRangeDelete(const TableImpl& table, Slice lower, Slice upper)
       LAVA_REQUIRES(write_mutex_);
-  /// With the range delete of all that the table has.
+  /// The record also deletes all keys of the table.
   Status LogDrop(const TableImpl& table) LAVA_REQUIRES(write_mutex_);
-  /// Of a table whose drop the log has.
+  /// For a table whose drop is in the log.
   Status LogCreate(const TableRegistration& table);
   Status ReplayWal();
   Status ReplayTables(Replayed* replayed) LAVA_REQUIRES(write_mutex_);
   Status CheckReplayed(const WalRecord::Change& change) const;
-  /// The replay so far.
+  /// Reads the logged value of a change, or sets replayed->lost.
   Status ReadReplayed(const WalRecord::Change& change, Replayed* replayed,
                       std::string* value) const;
   bool MayBeCut(std::optional<uint64_t> written_under) const;
@@ -528,7 +530,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   LastWrite last_write_ LAVA_GUARDED_BY(write_mutex_);
   uint64_t sealed_to_ LAVA_GUARDED_BY(write_mutex_) = 0;  // the log's last record in a sealed run
   bool large_values_ = false;                             // whether there is a value log
-  // Files of an earlier run that the write-ahead log may refer to up to a record.
+  // Segments of earlier runs that records of the write-ahead log up to replayed_to_ may refer to.
   std::vector<std::string> replayed_segments_ LAVA_GUARDED_BY(versions_.install_mutex());
   uint64_t replayed_to_ LAVA_GUARDED_BY(versions_.install_mutex()) = 0;
   WriteStall write_stall_ LAVA_GUARDED_BY(write_mutex_){&counters_, notifier_.get()};

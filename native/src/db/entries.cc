@@ -36,8 +36,8 @@ Status DecodeEntries(const std::string& name, uint64_t offset, Slice bytes,
 
 std::string DBImpl::EntrySegmentName(uint64_t segment) const { return changelog_.NameOf(segment); }
 
-// One memtable may refer to several changelog segments. Its flush leaves the values behind that
-// have died.
+// One memtable may refer to several changelog segments. Its flush keeps a segment as a value file
+// if enough of the segment lives, and otherwise copies the live values.
 Status DBImpl::MakeChangelogSegment() {
   if (segments_.TakesEntry()) return Status::OK();
   EndChangelogSegment();
@@ -45,9 +45,9 @@ Status DBImpl::MakeChangelogSegment() {
   const ValueLogOptions options{.compression = options_.value_compression, .sync = syncs()};
   // Through the page cache, because the layer above reads the segment soon.
   LAVA_ASSIGN_OR_RETURN(
-      std::shared_ptr<EntrySegment> segment,
-      EntrySegment::Create(FilesOf(options_, nullptr), path_ + "/" + id.ValueFileName(), id,
-                           options, budget_.counter(MemoryPurpose::kMemtables)));
+      std::shared_ptr<ChangelogSegment> segment,
+      ChangelogSegment::Create(FilesOf(options_, nullptr), path_ + "/" + id.ValueFileName(), id,
+                               options, budget_.counter(MemoryPurpose::kMemtables)));
   if (options_.wal == WalMode::kWalSync) LAVA_RETURN_IF_ERROR(fs_->SyncDirectory(path_));
   Attach(segment);
   changelog_.BeginSegment(segment);
@@ -61,12 +61,12 @@ void DBImpl::EndChangelogSegment() {
   changelog_.EndSegment();
 }
 
-Status DBImpl::LogEntry(Slice entry, const EntrySegment::Value* value, EntryLocation* location,
+Status DBImpl::LogEntry(Slice entry, const ChangelogSegment::Value* value, EntryLocation* location,
                         ValueReference* reference) {
   LAVA_RETURN_IF_ERROR(MakeChangelogSegment());
   Slice head = entry;
   if (value != nullptr) head.remove_suffix(value->bytes.size() - value->inline_bytes);
-  EntrySegment* const segment = segments_.changelog();
+  ChangelogSegment* const segment = segments_.changelog();
   const uint64_t before = segment->bytes();
   LoggedRecord logged;
   const ChangelogLog::Sequence sequence = changelog_.TakeSequence();
@@ -110,8 +110,8 @@ Status DBImpl::PutExternal(Table* table, KeyRef key, Slice value, Slice entry,
   const uint32_t prefix_bytes = PartitionRange::InternalPrefix(key.prefix_bytes);
   MutexLock lock(&write_mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(key.key.size() + 2 * kLoggedBytesMax));
-  const EntrySegment::Value logged{internal.slice(), value, static_cast<uint32_t>(inline_bytes),
-                                   impl->id(), TimestampOf(impl->options(), value)};
+  const ChangelogSegment::Value logged{internal.slice(), value, static_cast<uint32_t>(inline_bytes),
+                                       impl->id(), TimestampOf(impl->options(), value)};
   ValueReference reference;
   LAVA_RETURN_IF_ERROR(LogEntry(entry, &logged, location, &reference));
   reference_.clear();
@@ -150,9 +150,9 @@ Status DBImpl::BindPut(const TableImpl& table, Slice entry, EntryLocation* locat
   if (!lookup.found() || lookup.reference() != nullptr) return Status::NotFound();
   const size_t inline_bytes = InlineBytesOf(lookup.value(), entry);
   if (inline_bytes > kInlineBytesMax) return Status::NotFound();
-  const EntrySegment::Value logged{last_write_.internal_key(), lookup.value(),
-                                   static_cast<uint32_t>(inline_bytes), table.id(),
-                                   TimestampOf(table.options(), lookup.value())};
+  const ChangelogSegment::Value logged{last_write_.internal_key(), lookup.value(),
+                                       static_cast<uint32_t>(inline_bytes), table.id(),
+                                       TimestampOf(table.options(), lookup.value())};
   ValueReference reference;
   LAVA_RETURN_IF_ERROR(LogEntry(entry, &logged, location, &reference));
   reference_.clear();
@@ -169,15 +169,15 @@ Status DBImpl::BindAppend(const TableImpl& table, Slice entry, EntryLocation* lo
   if (segment.empty() || !NextListSegment(&rest, &kind, &element).ok() || !rest.empty() ||
       kind != ListSegment::kElement || !entry.ends_with(element))
     return Status::NotFound();
-  const EntrySegment* const changelog = segments_.changelog();
+  const ChangelogSegment* const changelog = segments_.changelog();
   if (changelog != nullptr && !changelog->HasBirthFor(last_write_.internal_key()))
     return Status::NotFound();
-  const EntrySegment::Value logged{last_write_.internal_key(),
-                                   segment,
-                                   static_cast<uint32_t>(segment.size() - element.size()),
-                                   table.id(),
-                                   std::nullopt,
-                                   /*appended=*/true};
+  const ChangelogSegment::Value logged{last_write_.internal_key(),
+                                       segment,
+                                       static_cast<uint32_t>(segment.size() - element.size()),
+                                       table.id(),
+                                       std::nullopt,
+                                       /*appended=*/true};
   ValueReference reference;
   LAVA_RETURN_IF_ERROR(LogEntry(entry, &logged, location, &reference));
   reference_.clear();

@@ -5,7 +5,7 @@
 #include "db/db_impl.h"
 
 namespace lava {
-// For what fits into a memtable, and for what a log's record must have as a whole.
+// For values that fit into a memtable, and for those that a record of the write-ahead log contains.
 template <typename Body>
 Status DBImpl::WithWhole(ValueSource* value, const Body& write) {
   const ScopedCharge charge(budget_.counter(MemoryPurpose::kScans), value->size());

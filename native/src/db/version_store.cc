@@ -1,6 +1,5 @@
 #include "db/version_store.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/guarded.h"
@@ -81,14 +80,6 @@ std::shared_ptr<const Version> VersionStore::newest() const {
 Status VersionStore::status() const {
   MutexLock lock(&mutex_);
   return status_;
-}
-
-bool VersionStore::IsOwn(const std::string& name) const {
-  const std::vector<Origin>& own = manifest_->state().origins;
-  return std::any_of(own.begin(), own.end(), [&name](const Origin& origin) {
-    const std::string any = FileId{origin, 0}.ValueFileName();
-    return name.starts_with(any.substr(0, any.rfind('-') + 1));
-  });
 }
 
 void VersionStore::Close() {

@@ -75,9 +75,6 @@ class VersionStore {
   }
   /// Of the files that this run writes.
   const Origin& origin() const { return origin_; }
-  /// Whether a run of this instance, and not one of another instance whose files were imported,
-  /// wrote the value file of this name.
-  bool IsOwn(const std::string& name) const LAVA_REQUIRES(install_mutex_);
   /// Whether the name is of a manifest that is not used any more.
   bool IsOldManifest(const std::string& name) const LAVA_REQUIRES(install_mutex_) {
     return manifest_->IsObsolete(name);

@@ -61,7 +61,8 @@ Result<std::unique_ptr<Wal>> Wal::Open(std::shared_ptr<log::LavaLog> log, const 
   uint64_t trimmed_to = 0, last = 0;
   LAVA_RETURN_IF_ERROR(wal->log_->Bounds(*id, &trimmed_to, &last));
   wal->flushed_ = flushed.value_or(0);
-  // Never a number that was used before, in records that are trimmed or in files alone.
+  // No number is used twice. The last one may be known only from the manifest, or from the position
+  // up to which the log was trimmed.
   wal->last_ = std::max({wal->flushed_, last, trimmed_to > 0 ? trimmed_to - 1 : 0});
   return wal;
 }
@@ -70,7 +71,7 @@ Status Wal::Replay(const std::function<Status(Slice)>& apply) {
   const auto cursor = log_->NewCursor(id_);
   cursor->Seek(flushed_ + 1);
   const uint64_t end = last_;
-  last_ = flushed_;  // a memtable that is sealed amid this holds the records so far
+  last_ = flushed_;  // a memtable that is sealed during the replay holds the records up to last()
   uint64_t lsn = 0;
   Slice record;
   Status status = cursor->Next(&lsn, &record);
@@ -100,7 +101,7 @@ Status Wal::Append(const WalRecord& record) {
 Status Wal::Flushed(uint64_t lsn) {
   if (lsn <= flushed_) return Status::OK();
   flushed_ = lsn;
-  // Not synced: a trim that is lost is done again with the next.
+  // Not synced, because the next trim makes up for one that is lost.
   return log_->Trim(id_, lsn + 1, log::Durability::kWritten);
 }
 

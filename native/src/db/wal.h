@@ -12,8 +12,9 @@
 
 namespace lava {
 
-/// What a write-ahead record holds: the changes of one call, by internal keys, in their order.
-/// Threads: none shared.
+/// A record of the write-ahead log: the changes of one call, by internal keys, in the order of the
+/// call.
+/// Threads:    one at a time.
 class WalRecord {
  public:
   enum class Kind : uint8_t {
@@ -21,57 +22,61 @@ class WalRecord {
     kDelete = 2,
     kAppend = 3,
     kDeletePrefix = 4,
-    kDeleteRange = 5,   // key: the range's beginning, value: its end
-    kPutReference = 6,  // value: where in a segment of the value log the value is
-    kPutLogged = 7,     // value: boot() of the file system, or kSynced, and as kPutReference
-    kDropTable = 8,     // key: as the table's first in partition 0
-    kCreateTable = 9,   // key: the same; value: an edit of the manifest that registers the table
+    kDeleteRange = 5,   // key: the beginning of the range; value: the end
+    kPutReference = 6,  // value: a reference to a segment; only older logs have such changes
+    kPutLogged = 7,     // value: the file system's boot() at the write, or kSynced; a reference
+    kDropTable = 8,     // key: the first key that the table could have in partition 0
+    kCreateTable = 9,   // key: as kDropTable; value: an edit of the manifest with the registration
   };
   struct Change {
     Kind kind = Kind::kPut;
     uint32_t prefix_bytes = 0;
-    Slice key, value;  // borrow
+    Slice key, value;  // borrow from the record
   };
 
-  /// Instead of a boot: the value is on the device before the record is written.
+  /// Instead of a boot(): the value was on the device before the record was written.
   static constexpr uint64_t kSynced = UINT64_MAX;
 
   void Clear() { bytes_.clear(); }
   void Add(Kind kind, Slice internal_key, uint32_t prefix_bytes, Slice value);
-  /// kPutLogged.
+  /// Adds a kPutLogged change. boot: of the file system, or kSynced.
   void AddLogged(Slice internal_key, uint32_t prefix_bytes, uint64_t boot, Slice reference);
   Slice bytes() const { return bytes_; }
 
-  /// Takes one change off the front. Errors: Corruption.
+  /// Takes one change off the front of *in. Errors: Corruption.
   static Status Take(Slice* in, Change* change);
 
  private:
   std::string bytes_;
 };
 
-/// One instance's write-ahead log: a logical log of what all instances of a process share. Records
-/// have ascending numbers without gaps, its LSNs.
-/// Threads:    one writes at a time; Flushed() beside it.
-/// Ownership:  a part of the shared log.
+/// One instance's write-ahead log: a logical log in the LavaLog that all instances of a process
+/// share. Records have ascending numbers without gaps, their LSNs.
+/// Threads:    Replay() and Append() from one thread at a time; Flushed() from one thread at a
+///             time, also concurrently with these.
+/// Ownership:  shares the LavaLog.
+/// Durability: an appended record survives the end of the process; if the log is synced, it is on
+///             the device.
 class Wal {
  public:
-  /// name: of the logical log, and directory: where log is, for messages. synced: whether an
-  /// append is on the device when it returns. flushed: the last record that the manifest says to be
-  /// in files; none: the instance had no log so far, and one of that name is of an earlier life of
-  /// its directory, and is deleted.
-  /// Errors: Corruption when the instance had one and it is not there.
+  /// name: of the logical log. directory: of the LavaLog, for messages. synced: whether a record is
+  /// on the device when Append() returns. flushed: the last record whose changes are in files,
+  /// according to the manifest; none: the instance had no log so far. A logical log of this name is
+  /// then left from an earlier instance in the same directory, and is deleted.
+  /// Errors: Corruption if the instance had a log and it is missing.
   static Result<std::unique_ptr<Wal>> Open(std::shared_ptr<log::LavaLog> log,
                                            const std::string& name, const std::string& directory,
                                            bool synced, std::optional<uint64_t> flushed);
 
-  /// Calls apply with each record behind the flushed ones, oldest first.
-  /// Errors: Corruption when one is missing between two; what apply answers.
+  /// Calls apply() with each record after the flushed ones, oldest first.
+  /// Errors: Corruption if a record is missing between two others; errors of apply().
   Status Replay(const std::function<Status(Slice)>& apply);
-  /// Errors: as LavaLog::Append; nothing is acknowledged, and the call may be repeated.
+  /// Errors: as LavaLog::Append(). The record is not acknowledged, and the call may be repeated.
   Status Append(const WalRecord& record);
-  /// The number of the last record, within apply of the last one applied; 0: none yet.
+  /// The number of the last record; during Replay(), of the last one that was applied. 0: none yet.
   uint64_t last() const { return last_; }
-  /// Records up to lsn are in files that the manifest names durably.
+  /// The changes of all records up to lsn are in files, and the manifest durably names these files.
+  /// Errors: as LavaLog::Trim(); a later call makes up for a failed one.
   Status Flushed(uint64_t lsn);
 
  private:

@@ -32,7 +32,7 @@ Status DBImpl::OpenWal(VersionEdit* first) {
         "in the log would be lost");
   }
   const std::string directory = WalDirectory(options_, path_);
-  // Not past the page cache as this instance's own files may go: others share it.
+  // Never with direct I/O, which is an option of each instance: instances share the log.
   LAVA_ASSIGN_OR_RETURN(
       std::shared_ptr<log::LavaLog> log,
       lease_->host()->wals()->Open(FilesOf(options_, nullptr), options_.volume, directory));
@@ -55,7 +55,7 @@ Status DBImpl::LogWrite(WalRecord::Kind kind, Slice internal_key, uint32_t prefi
   return wal_->Append(wal_record_);
 }
 
-// What a later opening has to know to tell a power cut from damage.
+// A replay needs this number to tell a value that a power cut took from one that is damaged.
 uint64_t DBImpl::LoggedUnder() const {
   return options_.wal == WalMode::kWalSync ? WalRecord::kSynced : fs_->boot();
 }
@@ -75,12 +75,12 @@ Status DBImpl::LogWrite(const WriteBatch& batch, const std::vector<std::string>&
     const InternalKey key(options_.partition_bytes, table->id_bytes(), batch.key(operation));
     const uint32_t prefix_bytes = PartitionRange::InternalPrefix(operation.prefix_bytes);
     const bool put = operation.kind == WriteBatch::Kind::kPut;
-    // An append's record has what is appended: a replay does not ask what it stands on.
+    // The record of an append always has the appended elements themselves.
     if (put && !references.empty() && !references[i].empty()) {
       wal_record_.AddLogged(key.slice(), prefix_bytes, LoggedUnder(), references[i]);
       continue;
     }
-    // The kinds of both have the same numbers.
+    // The numbers of both enums are the same for these kinds.
     wal_record_.Add(static_cast<WalRecord::Kind>(operation.kind), key.slice(), prefix_bytes,
                     batch.value(operation));
   }
@@ -122,8 +122,8 @@ Status DBImpl::LogCreate(const TableRegistration& table) {
   return wal_->Append(wal_record_);
 }
 
-// Nobody else has the instance yet. More than a memtable holds goes to files in this thread: a
-// replay needs no more memory than writing did, whatever the log has gathered and the lease has
+// No other thread has the instance yet. Full memtables are flushed in this thread, so that a replay
+// needs no more memory than the writes did, however long the log is and however small the lease has
 // become.
 Status DBImpl::ReplayWal() {
   if (wal_ == nullptr) return Status::OK();
@@ -134,11 +134,12 @@ Status DBImpl::ReplayWal() {
     return replayed.lost ? Status::OK() : ReplayRecord(record, &replayed);
   }));
   LAVA_RETURN_IF_ERROR(ReplayTables(&replayed));
-  // What is passed by must not be found by the next opening, behind what is written now.
+  // The next opening must not replay the skipped records before the records written from now on.
   return replayed.lost ? FlushHere() : Status::OK();
 }
 
-// A flush amid the replay may have taken tables out of the manifest that were created anew.
+// A flush during the replay may have removed tables from the manifest that were created again
+// later.
 Status DBImpl::ReplayTables(Replayed* replayed) {
   MutexUnlock others(&write_mutex_);
   MutexLock install(versions_.install_mutex());
@@ -148,8 +149,8 @@ Status DBImpl::ReplayTables(Replayed* replayed) {
   return Status::OK();
 }
 
-// A table that was created anew is in the manifest as it is now, and in the record as it was
-// then.
+// The manifest has the current registration of a table that was dropped and created again; the
+// record has the one of its creation.
 Status DBImpl::ReplayTable(const WalRecord::Change& change, Replayed* replayed) {
   const uint64_t id = TableIdOf(change.key, options_.partition_bytes);
   if (change.kind == WalRecord::Kind::kDropTable) {
@@ -172,10 +173,10 @@ Status DBImpl::ReplayTable(const WalRecord::Change& change, Replayed* replayed) 
   return Status::OK();
 }
 
-// All or nothing.
+// Applies all changes of a record or, if a logged value is lost, none.
 Status DBImpl::ReplayRecord(Slice record, Replayed* replayed) {
   std::vector<WalRecord::Change> changes;
-  std::vector<std::string> values;  // that were logged, in their order
+  std::vector<std::string> values;  // of the changes with a logged value, in order
   uint64_t bytes = record.size();
   while (!record.empty()) {
     WalRecord::Change& change = changes.emplace_back();
@@ -201,11 +202,12 @@ Status DBImpl::ReplayRecord(Slice record, Replayed* replayed) {
   return Status::OK();
 }
 
-// A segment that an earlier run wrote gets no index any more: its values are put anew.
+// Reads the value of a change from its segment. The value is put into the memtable again, because a
+// segment of an earlier run cannot become a value file any more.
 Status DBImpl::ReadReplayed(const WalRecord::Change& change, Replayed* replayed,
                             std::string* value) const {
   Slice in = change.value;
-  std::optional<uint64_t> written_under;  // not said by records of before it was written down
+  std::optional<uint64_t> written_under;  // none: a record of kind kPutReference
   if (change.kind == WalRecord::Kind::kPutLogged && !GetFixed64(&in, &written_under.emplace(0)))
     return Status::Corruption("where a value was logged is malformed");
   ValueReference reference;
@@ -227,13 +229,14 @@ Status DBImpl::ReadReplayed(const WalRecord::Change& change, Replayed* replayed,
                         {reference.logged_offset, reference.logged_bytes,
                          static_cast<uint32_t>(reference.raw_bytes)},
                         value);
-  // When neither log is synced, a power cut may take more of the one than of the other. What is
-  // left must be what there was at one moment. Without a power cut it is damage.
+  // If neither the log nor the segment is synced, a power cut may take more of the one than of the
+  // other. The replay then ends before the first lost value, so that the state is one of the past.
+  // Without a power cut a missing value is damage.
   replayed->lost = MayBeCut(written_under) && (status.IsCorruption() || status.IsNotFound());
   return replayed->lost ? Status::OK() : status;
 }
 
-// Whether a power cut may have taken a logged value, though its record is here.
+// Whether a power cut may have taken a logged value although the record survived.
 bool DBImpl::MayBeCut(std::optional<uint64_t> written_under) const {
   if (!written_under) return options_.wal == WalMode::kWal;
   if (*written_under == WalRecord::kSynced) return false;
@@ -241,7 +244,7 @@ bool DBImpl::MayBeCut(std::optional<uint64_t> written_under) const {
 }
 
 Status DBImpl::CheckReplayed(const WalRecord::Change& change) const {
-  // No shorter one was written; what would be read beyond it is not the record's.
+  // No shorter key was ever written, and later code reads this many bytes without looking.
   const size_t bytes_min = options_.partition_bytes + kTableIdBytes;
   if (change.key.size() >= bytes_min &&
       (change.kind != WalRecord::Kind::kDeleteRange || change.value.size() >= bytes_min))

@@ -6,7 +6,7 @@
 namespace lava {
 namespace {
 
-// Small, because a record is written at once so that others can read it.
+// Small, because each record is written at once, so that other threads can read it.
 constexpr size_t kBufferBytes = 64 << 10;
 
 LoggedRecord RecordOf(const ValueReference& reference) {

@@ -73,7 +73,7 @@ class LogSegment {
 
   const std::string path_;
   const FileId id_;
-  const uint32_t births_max_;  // numbers from id_ on
+  const uint32_t births_max_;  // file numbers from id_ on that stand for births in this segment
   std::unique_ptr<ValueLogWriter> writer_;
   std::atomic<bool> sound_{true};
   uint64_t bytes_ = 0, records_ = 0, largest_bytes_ = 0;
@@ -84,7 +84,7 @@ class LogSegment {
 
   fs::FileSystem* const file_system_;
   mutable Mutex mutex_;
-  // The file may have been shorter when it was opened.
+  // Opened when the file was as long as size() says; it may have grown since.
   mutable std::shared_ptr<fs::RandomFile> file_ LAVA_GUARDED_BY(mutex_);
 };
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "job/entry_segment.h"
+#include "job/changelog_segment.h"
 
 namespace lava {
 namespace {
@@ -42,7 +42,7 @@ void LoggedValues::Weigh(const Record& record) {
 
 void LoggedValues::Choose(ValueOutput* output) {
   for (auto& [id, segment] : segments_) {
-    auto* const shared = dynamic_cast<EntrySegment*>(segment.log.get());
+    auto* const shared = dynamic_cast<ChangelogSegment*>(segment.log.get());
     const uint64_t percent_min = shared != nullptr ? kSharedLivePercentMin : kLivePercentMin;
     if (segment.live_bytes * 100 < segment.log->bytes() * percent_min) continue;
     if (shared != nullptr) {

@@ -212,7 +212,7 @@ Status ValueOutput::Close() {
   LAVA_RETURN_IF_ERROR(EndFile(&hot_));
   for (auto& [id, kept] : kept_) LAVA_RETURN_IF_ERROR(EndKept(&kept));
   kept_.clear();
-  for (const EntrySegment* segment : std::exchange(ended_, {}))
+  for (const ChangelogSegment* segment : std::exchange(ended_, {}))
     LAVA_RETURN_IF_ERROR(AddFile(segment->id(), segment->properties(), segment->tables(),
                                  segment->id().number, false));
   return Status::OK();

@@ -8,7 +8,7 @@
 
 #include "base/list_parts.h"
 #include "base/value_reference.h"
-#include "job/entry_segment.h"
+#include "job/changelog_segment.h"
 #include "job/job_context.h"
 #include "job/tables_by_key.h"
 #include "value/value_log_writer.h"
@@ -54,7 +54,7 @@ class ValueOutput {
   /// Makes a segment of the value log one of this job's files.
   void Keep(std::unique_ptr<ValueLogWriter> writer);
   /// As above, for a segment that has ended. The segment must outlive this object.
-  void Keep(const EntrySegment& segment) { ended_.push_back(&segment); }
+  void Keep(const ChangelogSegment& segment) { ended_.push_back(&segment); }
   /// Adds a live value of a kept segment to the segment's index. Keys must ascend.
   Status AddLogged(Slice key, const ValueReference& reference);
   /// Ends the last file. After that Finish() cannot fail, so other outputs of the job can be
@@ -96,7 +96,7 @@ class ValueOutput {
   const uint32_t level_;
   Stream cold_, hot_;
   std::map<FileId, Kept> kept_;
-  std::vector<const EntrySegment*> ended_;
+  std::vector<const ChangelogSegment*> ended_;
   std::string reference_;  // buffer for a reference or a list
   std::vector<ListPart> parts_;
   uint64_t bytes_written_ = 0;

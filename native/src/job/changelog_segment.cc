@@ -1,4 +1,4 @@
-#include "job/entry_segment.h"
+#include "job/changelog_segment.h"
 
 #include <algorithm>
 #include <utility>
@@ -9,31 +9,32 @@
 namespace lava {
 namespace {
 
-// Bytes of a map entry: the hash, its count, and the allocator's overhead.
+// Bytes of an element of the map: the hash, the count, and the allocator's overhead.
 constexpr uint64_t kNodeBytes = 48;
 
 }  // namespace
 
-Result<std::shared_ptr<EntrySegment>> EntrySegment::Create(fs::FileSystem* file_system,
-                                                           std::string path, const FileId& id,
-                                                           const ValueLogOptions& options,
-                                                           MemoryCounter* counter) {
-  std::shared_ptr<EntrySegment> segment(
-      new EntrySegment(file_system, std::move(path), id, counter));
+Result<std::shared_ptr<ChangelogSegment>> ChangelogSegment::Create(fs::FileSystem* file_system,
+                                                                   std::string path,
+                                                                   const FileId& id,
+                                                                   const ValueLogOptions& options,
+                                                                   MemoryCounter* counter) {
+  std::shared_ptr<ChangelogSegment> segment(
+      new ChangelogSegment(file_system, std::move(path), id, counter));
   LAVA_RETURN_IF_ERROR(segment->Begin(options));
   return segment;
 }
 
-EntrySegment::~EntrySegment() { counter_->Release(charged_); }
+ChangelogSegment::~ChangelogSegment() { counter_->Release(charged_); }
 
-bool EntrySegment::HasBirthFor(Slice key) const {
+bool ChangelogSegment::HasBirthFor(Slice key) const {
   const auto there = appended_.find(Hash64(key));
   return there == appended_.end() || there->second < kLogBirthsMax;
 }
 
-Status EntrySegment::AppendEntry(uint64_t sequence, uint64_t skipped, Slice head,
-                                 const Value* value, bool synced, LoggedRecord* entry,
-                                 ValueReference* reference) {
+Status ChangelogSegment::AppendEntry(uint64_t sequence, uint64_t skipped, Slice head,
+                                     const Value* value, bool synced, LoggedRecord* entry,
+                                     ValueReference* reference) {
   vsst::EncodeEntryHead(
       {sequence, skipped, value != nullptr, value != nullptr ? value->inline_bytes : 0, head},
       &head_);
@@ -56,8 +57,8 @@ Status EntrySegment::AppendEntry(uint64_t sequence, uint64_t skipped, Slice head
   return Status::OK();
 }
 
-// The capacities mostly double, so the charge seldom changes.
-void EntrySegment::Charge() {
+// Capacities mostly double when they grow, so the charge seldom changes.
+void ChangelogSegment::Charge() {
   const uint64_t bytes = keys_.capacity() + named_.capacity() * sizeof(Named) +
                          appended_.bucket_count() * sizeof(void*) + appended_.size() * kNodeBytes;
   if (bytes == charged_) return;
@@ -65,7 +66,7 @@ void EntrySegment::Charge() {
   counter_->Release(std::exchange(charged_, bytes));
 }
 
-Status EntrySegment::End() {
+Status ChangelogSegment::End() {
   MutexLock lock(&end_mutex_);
   if (!ended_) {
     ended_ = sound_ ? WriteIndex()
@@ -80,8 +81,8 @@ Status EntrySegment::End() {
   return *ended_;
 }
 
-Status EntrySegment::WriteIndex() {
-  // Stable: the last value of a key and birth stays last.
+Status ChangelogSegment::WriteIndex() {
+  // Stable, so that the last value of a key and birth stays last.
   std::stable_sort(named_.begin(), named_.end(), [this](const Named& a, const Named& b) {
     const int order = KeyOf(a).compare(KeyOf(b));
     return order < 0 || (order == 0 && a.record.birth < b.record.birth);

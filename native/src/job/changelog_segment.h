@@ -14,21 +14,22 @@
 
 namespace lava {
 
-/// A log segment that the instance shares with another layer (XLL 3). It holds the layer's entries;
-/// an entry may end with a value of this instance. The segment can be ended at any moment, so that
-/// the other layer can upload it unchanged. Its index names the last value put to each key and all
-/// values appended to lists; each value appended to a list has a birth of its own.
-/// Threads:    AppendEntry() from one thread at a time, and not after End(); End() from any thread.
-/// Ownership:  the file system and the counter must outlive the segment. The destructor does not
+/// A segment of the changelog that the instance shares with the layer above it (XLL 3). It holds
+/// that layer's entries; an entry may end with a value of this instance. The segment can be ended
+/// at any moment, so that the layer above can upload it unchanged. The index of the segment names
+/// the last value put to each key and all values appended to lists; each value appended to a list
+/// has a birth of its own. Threads:    AppendEntry() from one thread at a time, and not after
+/// End(); End() from any thread. Ownership:  the file system and the counter must outlive the
+/// segment. The destructor does not
 ///             remove the file.
-class EntrySegment final : public LogSegment {
+class ChangelogSegment final : public LogSegment {
  public:
   /// id: the segment owns kLogBirthsMax file numbers from id.number on.
-  static Result<std::shared_ptr<EntrySegment>> Create(fs::FileSystem* file_system, std::string path,
-                                                      const FileId& id,
-                                                      const ValueLogOptions& options,
-                                                      MemoryCounter* counter);
-  ~EntrySegment() override;
+  static Result<std::shared_ptr<ChangelogSegment>> Create(fs::FileSystem* file_system,
+                                                          std::string path, const FileId& id,
+                                                          const ValueLogOptions& options,
+                                                          MemoryCounter* counter);
+  ~ChangelogSegment() override;
 
   /// A value at the end of an entry.
   struct Value {
@@ -66,8 +67,8 @@ class EntrySegment final : public LogSegment {
     uint64_t table;
     std::optional<uint64_t> timestamp;
   };
-  EntrySegment(fs::FileSystem* file_system, std::string path, const FileId& id,
-               MemoryCounter* counter)
+  ChangelogSegment(fs::FileSystem* file_system, std::string path, const FileId& id,
+                   MemoryCounter* counter)
       : LogSegment(file_system, std::move(path), id, kLogBirthsMax), counter_(counter) {}
   Status WriteIndex() LAVA_REQUIRES(end_mutex_);
   void Charge();
@@ -78,8 +79,8 @@ class EntrySegment final : public LogSegment {
   MemoryCounter* const counter_;
   std::string head_, keys_;
   std::vector<Named> named_;  // in the order in which they were put
-  // Number of values appended to a list, by the hash of its key. Lists with equal hashes share
-  // births, so each of them gets fewer.
+  // Number of values appended to a list, by the hash of the list's key. Lists with equal hashes
+  // share births, so each of them gets fewer.
   std::unordered_map<uint64_t, uint32_t> appended_;
   uint64_t charged_ = 0;
 
