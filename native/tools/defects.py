@@ -396,7 +396,7 @@ DEFECTS = [
     # Volumes of the host, and the engine on them.
     Defect("a pin is dropped though its marker is there", "src/host/pin_marker.cc",
            "return there.ok() && !*there;", "return there.ok();", ("host",)),
-    Defect("a write is told of an attempt that began before it", "src/db/damage.cc",
+    Defect("a write is told of an attempt that began before it", "src/db/background_faults.cc",
            "backoff.began_us = began_us;",
            "backoff.began_us = std::max(began_us, clock_->MonotonicMicros());", ("lifecycle",)),
     # Failed allocations.
@@ -423,11 +423,12 @@ DEFECTS = [
            "  if (state == Span::State::kReturned || kept_bytes_ + bytes <= kept_max) "
            "Put(kind, span, state);", ("memory",)),
     # Errors in jobs.
-    Defect("a corruption that a compaction meets is not told", "src/db/background_events.cc",
-           "if (!damaged_.emplace(id, status).second) return;",
-           "damaged_.emplace(id, status);\n  if (damaged_.size() < 100) return;", ("damage",)),
-    Defect("a damaged file is told for each attempt", "src/db/damage.cc",
-           "  avoided_.insert(file->id);\n", "", ("damage",)),
+    Defect("a corruption that a compaction meets is not told", "src/db/background_faults.cc",
+           "if (damaged_.emplace(file.id, Damage{file, told}).second)",
+           "if (damaged_.emplace(file.id, Damage{file, told}).second && damaged_.size() >= 100)",
+           ("damage",)),
+    Defect("a damaged file is told for each attempt", "src/db/background_faults.cc",
+           "  avoided_.insert(file.id);\n", "", ("damage",)),
     Defect("a checkpoint takes damaged files", "src/db/snapshot.cc",
            "LAVA_RETURN_IF_ERROR(db_->DamageIn(*view->version));", "", ("damage",)),
     Defect("a full disk is told for each attempt", "src/db/background_events.cc",
@@ -438,8 +439,9 @@ DEFECTS = [
     Defect("what was read wrong once passes for damage", "src/db/compaction.cc",
            "if (compacted.IsCorruption() && !cancelled_) compacted = Compact(*task, &told);", "", ("damage",)),
     Defect("a write waits for ever for a damaged file", "src/db/make_room.cc",
-           "return avoided_.empty() ? compaction_backoff_.status : DamageOf(*version_);",
-           "return compaction_backoff_.status;",
+           "  if (faults_.avoids_any()) return faults_.DamageOf(*version_);\n"
+           "  return faults_.StatusOf(BackgroundFaults::Work::kCompaction);",
+           "  return faults_.StatusOf(BackgroundFaults::Work::kCompaction);",
            ("damage",)),
     Defect("a volume goes though files are pinned in it", "src/host/volume_registry.cc",
            "if (found.has_pins) return false;", "", ("host",)),
@@ -477,7 +479,8 @@ DEFECTS = [
            "inputs.Avoids(entry.file->id),",
            ("late",)),
     Defect("a collection begins though key files are not there", "src/db/gc.cc",
-           "if (late_files_.any_key_file() || IsKeyFileDamaged() ||", "if (", ("late",)),
+           "if (late_files_.any_key_file() || faults_.IsKeyFileDamaged(*version_) ||", "if (",
+           ("late",)),
     Defect("an arrival sets nothing going", "src/db/late_files.cc",
            "if (key_file != nullptr) ScheduleCompactions();", "", ("late",)),
     Defect("a missing file that was dropped is waited for", "src/db/space.cc",

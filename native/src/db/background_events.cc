@@ -35,9 +35,8 @@ void BackgroundEvents::Worked(Work work) {
   }
 }
 
-void BackgroundEvents::Damaged(const FileId& id, std::string name, const Status& status,
+void BackgroundEvents::Damaged(std::string name, const Status& status,
                                std::vector<std::string> tables, int64_t now_ms) {
-  if (!damaged_.emplace(id, status).second) return;
   Add({.code = status.code(),
        .over = false,
        .message = std::string(status.message()),
@@ -45,11 +44,6 @@ void BackgroundEvents::Damaged(const FileId& id, std::string name, const Status&
        .tables = std::move(tables),
        .failures = 1,
        .since_ms = now_ms});
-}
-
-const Status* BackgroundEvents::DamageOf(const FileId& id) const {
-  const auto found = damaged_.find(id);
-  return found == damaged_.end() ? nullptr : &found->second;
 }
 
 Status BackgroundEvents::Corruption() const {
@@ -64,7 +58,7 @@ std::vector<BackgroundEvent> BackgroundEvents::Take() {
   return taken;
 }
 
-void BackgroundEvents::Tell(const BackgroundEvent& event) {
+void BackgroundEvents::QueueForListeners(const BackgroundEvent& event) {
   if (!event.file.empty()) {
     notifier_->Queue(&EventListener::OnDamage, [&event] {
       DamageInfo info;
@@ -87,7 +81,7 @@ void BackgroundEvents::Tell(const BackgroundEvent& event) {
 }
 
 void BackgroundEvents::Add(BackgroundEvent event) {
-  Tell(event);
+  QueueForListeners(event);
   if (waiting_.size() >= kWaitingMax) waiting_.pop_front();
   waiting_.push_back(std::move(event));
   any_ = true;

@@ -4,62 +4,58 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "base/file_id.h"
 #include "db/event_notifier.h"
 #include "lava/db.h"
 
 namespace lava {
 
-/// What the jobs of an instance met that no call tells by itself: each fault once when it begins,
-/// and once when it is over, however often it is met between. A file that is damaged stays so.
-/// Queues the same for listeners.
-/// Threads:    guarded by the DB's state mutex; any() from any thread.
+/// The events that DB::TakeBackgroundEvents() and listeners get about failures of background work.
+/// A failure has one event when it begins and one when it is over, however often the work is tried
+/// in between. Failures with the same status code count as one failure. A damaged file has one
+/// event, because the file stays damaged.
+/// Threads:    guarded by the owner's mutex; any() from any thread.
+/// Ownership:  borrows the notifier.
 class BackgroundEvents {
  public:
-  /// The kinds of work that fail and work again each by itself.
+  /// The kinds of background work. Each fails and succeeds on its own.
   enum class Work : uint8_t { kFlush, kCompaction, kCollection, kRemoval, kLog };
 
-  /// The most events that wait to be taken; of more the oldest are dropped.
+  /// The most events that wait for Take(). Beyond that number the oldest are dropped.
   static constexpr size_t kWaitingMax = 256;
 
   explicit BackgroundEvents(EventNotifier* notifier) : notifier_(notifier) {}
 
-  /// The work failed for something else than a damaged file.
+  /// The work failed, but not for a damaged file that is known.
   void Failed(Work work, const Status& status, int64_t now_ms);
-  /// The work was done, or there is no more of it to do.
+  /// The work succeeded, or there is no more of it to do.
   void Worked(Work work);
-  /// The work found a file damaged. name: of the file; tables: that it has records of.
-  void Damaged(const FileId& id, std::string name, const Status& status,
-               std::vector<std::string> tables, int64_t now_ms);
-  bool IsDamaged(const FileId& id) const { return !damaged_.empty() && damaged_.contains(id); }
-  bool any_damage() const { return !damaged_.empty(); }
-  /// What was found in the damaged file; null: it is not known to be damaged.
-  const Status* DamageOf(const FileId& id) const;
-  /// Corruption that some work meets now, in no file that could be told.
+  /// The work found a file damaged for the first time. name: of the file. tables: the names of the
+  /// tables with records in the file.
+  void Damaged(std::string name, const Status& status, std::vector<std::string> tables,
+               int64_t now_ms);
+  /// A corruption in no file that is known, while it is not over; else OK.
   Status Corruption() const;
-  size_t damaged_files() const { return damaged_.size(); }
 
-  /// Whether Take() has something.
+  /// Whether Take() has events.
   bool any() const { return any_.load(std::memory_order_relaxed); }
+  /// The events since the last call, oldest first.
   std::vector<BackgroundEvent> Take();
 
  private:
-  // Something that fails in the same way until it works again.
+  // A failure that is not over.
   struct Fault {
     std::set<Work> failing;
     BackgroundEvent began;
   };
   void Add(BackgroundEvent event);
-  void Tell(const BackgroundEvent& event);
+  void QueueForListeners(const BackgroundEvent& event);
 
   EventNotifier* const notifier_;
   std::map<Status::Code, Fault> faults_;
-  std::map<FileId, Status> damaged_;
   std::deque<BackgroundEvent> waiting_;
   std::atomic<bool> any_{false};
 };

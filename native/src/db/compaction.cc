@@ -24,13 +24,13 @@ PlanInputs DBImpl::TakePlanInputs() const {
   inputs.tables = tables_.Options();
   MutexLock state(&state_mutex_);
   inputs.version = version_;
-  inputs.avoided = avoided_;
+  inputs.avoided = faults_.avoided();
   const SpaceState space = space_.state();
   inputs.pressure = space.jobs();
   inputs.own_pressure = space.own;
   inputs.live_bytes = space.use.live_bytes;
   inputs.hidden_bytes = space.hidden_bytes;
-  inputs.disk_full = IsDiskFull();
+  inputs.disk_full = faults_.is_disk_full();
   inputs.takes_checkpoints = takes_checkpoints_;
   inputs.in_checkpoint_below = in_checkpoint_below_;
   return inputs;
@@ -82,7 +82,7 @@ void DBImpl::ScheduleCompactions() {
     MutexLock state(&state_mutex_);
     AdoptLeft();
     manifest_status = versions_.status();
-    if (manifest_status.ok() && IsBackingOff(compaction_backoff_)) return;
+    if (manifest_status.ok() && !faults_.MayStart(BackgroundFaults::Work::kCompaction)) return;
   }
   if (!manifest_status.ok()) {
     manual_compactions_.FinishAll(manifest_status);
@@ -119,7 +119,7 @@ void DBImpl::ScheduleCompactions() {
       if (running_compactions_ > 0) return;
       // What failed may be left undone for good.
       MutexLock state(&state_mutex_);
-      Worked(BackgroundEvents::Work::kCompaction);
+      faults_.Worked(BackgroundFaults::Work::kCompaction);
       return;
     }
     if (!plan->cursor.empty()) cursors_[plan->level] = plan->cursor;
@@ -138,16 +138,15 @@ std::optional<Status> DBImpl::ScheduleManual(const ManualCompactions::Current& m
     MutexLock state(&state_mutex_);
     if (sealed_.installed_through() < manual.sequence) {
       ScheduleFlushes(false);  // there may have been no memory for it before
-      if (sealed_.running() > 0 || flush_backoff_.status.ok()) return std::nullopt;
-      return flush_backoff_.status;
+      if (sealed_.running() > 0) return std::nullopt;
+      Status failed = faults_.StatusOf(BackgroundFaults::Work::kFlush);
+      if (failed.ok()) return std::nullopt;
+      return failed;
     }
   }
   if (manual.compacted) return Status::OK();
   const PlanInputs inputs = TakePlanInputs();
-  if (!inputs.avoided.empty()) {
-    MutexLock state(&state_mutex_);
-    return DamageOf(*inputs.version);
-  }
+  if (!inputs.avoided.empty()) return faults_.DamageOf(*inputs.version);
   bool wait = false;
   std::optional<CompactionPlan> plan = PickCompactAll(MakePickerView(inputs), &wait);
   if (wait) return std::nullopt;
@@ -270,19 +269,17 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
     return compacted;
   });
   if (!memory && status.ok()) return PutOff(std::move(task));
+  const DamageSearch damage = SearchDamage(status);
   {
     MutexLock jobs(&jobs_mutex_);
     EndCompaction(task);
     if (status.ok() || !cancelled_) {
       MutexLock state(&state_mutex_);
       if (status.ok()) {
-        Worked(BackgroundEvents::Work::kCompaction);
+        faults_.Worked(BackgroundFaults::Work::kCompaction);
       } else {
-        (void)Tried([&] {
-          state_mutex_.AssertHeld();
-          AvoidInputs(task->input, status);
-        });
-        Failed(BackgroundEvents::Work::kCompaction, status, began_us);
+        faults_.AvoidInputs(task->input, damage, *version_);
+        faults_.Failed(BackgroundFaults::Work::kCompaction, status, began_us, damage, *version_);
       }
     }
     if (status.ok() ? !told.installed : !cancelled_) {

@@ -12,7 +12,7 @@
 
 #include "base/mutex.h"
 #include "db/active_segments.h"
-#include "db/background_events.h"
+#include "db/background_faults.h"
 #include "db/changelog_log.h"
 #include "db/counters.h"
 #include "db/environment.h"
@@ -167,7 +167,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void MarkMissing(std::vector<Snapshot::File>* files) const;
   void GoesIntoCheckpoint(const Version& version);
   Result<std::shared_ptr<Snapshot>> TakeSnapshotNow();
-  /// Corruption when jobs found a file of the version damaged; damage.cc.
+  /// Corruption when jobs found a file of the version damaged; faults.cc.
   Status DamageIn(const Version& version) const;
   void FlushSealed();
 
@@ -356,13 +356,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void Adopt() LAVA_REQUIRES(state_mutex_);
   void AdoptLeft() LAVA_REQUIRES(state_mutex_);
   void ScheduleAll() LAVA_REQUIRES(jobs_mutex_);
-  void Failed(BackgroundEvents::Work work, const Status& status, uint64_t began_us)
-      LAVA_REQUIRES(state_mutex_);
-  void Worked(BackgroundEvents::Work work) LAVA_REQUIRES(state_mutex_);
-  Backoff& BackoffOf(BackgroundEvents::Work work) LAVA_REQUIRES(state_mutex_);
-  bool IsBackingOff(const Backoff& backoff) const {
-    return !backoff.status.ok() && clock_->MonotonicMicros() < backoff.retry_at_us;
-  }
   Status Log(const VersionEdit& edit, FlushGroup* group = nullptr)
       LAVA_REQUIRES(versions_.install_mutex());
 
@@ -428,22 +421,11 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
                     const MergeableFile& judged, ValueMergeReason reason)
       LAVA_REQUIRES(jobs_mutex_);
 
-  // damage.cc.
-  struct DamagedFile {
-    FileId id;
-    bool is_key_file = false;
-    std::vector<std::string> tables;
-  };
-  std::optional<DamagedFile> FindDamaged(std::string_view message) const
-      LAVA_REQUIRES(state_mutex_);
-  void NoteDamage(BackgroundEvents::Work work, const Status& status) LAVA_REQUIRES(state_mutex_);
-  void AvoidInputs(const CompactionInput& input, const Status& status) LAVA_REQUIRES(state_mutex_);
-  Status DamageOf(const Version& version) const LAVA_REQUIRES(state_mutex_);
-  bool IsKeyFileDamaged() const LAVA_REQUIRES(state_mutex_);
-  void Note(BackgroundEvents::Work work, const Status& status) LAVA_REQUIRES(state_mutex_);
-  /// An atomic inside says so without the lock.
-  bool HasBackgroundEvents() const LAVA_NO_THREAD_SAFETY_ANALYSIS { return events_.any(); }
-  void RemoveFile(const std::string& name);  // takes state itself
+  // faults.cc.
+  /// Looks for the file that the error of a failed job names; walks all files of the version.
+  DamageSearch SearchDamage(const Status& status) const noexcept LAVA_EXCLUDES(state_mutex_);
+  // files.cc.
+  void RemoveFile(const std::string& name);
   void TellDeleted(const std::string& name, const Status& status);
 
   // separation.cc; after a flush.
@@ -460,8 +442,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status MakeSpace(uint64_t since_us, bool* go_on)
       LAVA_EXCLUDES(write_mutex_, jobs_mutex_, state_mutex_);
   uint32_t GcJobsMax() const;
-  /// The last flush found no space. Holds state.
-  bool IsDiskFull() const LAVA_REQUIRES(state_mutex_) { return flush_backoff_.status.IsNoSpace(); }
   bool GiveUpOldestSnapshot();
   void RetryOnceSpaceIsMade();
   GcEffort GcEffortNow(const PlanInputs& inputs) const LAVA_REQUIRES(jobs_mutex_);
@@ -499,6 +479,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   mutable ValueReader::ReadCounters value_read_counters_;
   DropCache drop_cache_{budget_.counter(MemoryPurpose::kReaders)};
   mutable Counters counters_;
+  BackgroundFaults faults_{clock_, notifier_.get(), &counters_.background_errors,
+                           environment_.retry_us_min, environment_.retry_us_max};
   os::Executor* executor_ = nullptr;
   std::unique_ptr<os::Executor> own_executor_;  // the host's; null: the environment's is used
   bool joined_ = false;
@@ -595,14 +577,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   // Of version_; only known from the stall's trigger on, else no less.
   uint32_t l0_depth_ LAVA_GUARDED_BY(state_mutex_) = 0;
   SealedMemTables sealed_ LAVA_GUARDED_BY(state_mutex_);
-  uint64_t flush_failures_ LAVA_GUARDED_BY(state_mutex_) = 0;
-  std::atomic<uint64_t> flush_failures_seen_{0};  // of Flush()
-  Backoff flush_backoff_ LAVA_GUARDED_BY(state_mutex_);
-  Backoff compaction_backoff_ LAVA_GUARDED_BY(state_mutex_);
-  Backoff gc_backoff_ LAVA_GUARDED_BY(state_mutex_);
-  BackgroundEvents events_ LAVA_GUARDED_BY(state_mutex_){notifier_.get()};
-  // Damaged ones, and those that cannot be compacted without them.
-  std::set<FileId> avoided_ LAVA_GUARDED_BY(state_mutex_);
   bool takes_checkpoints_ LAVA_GUARDED_BY(state_mutex_) = false;
   // Value files of this origin by number; others all are.
   uint64_t in_checkpoint_below_ LAVA_GUARDED_BY(state_mutex_) = 0;

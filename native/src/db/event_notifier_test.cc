@@ -5,7 +5,6 @@
 #include <stdexcept>
 #include <thread>
 
-#include "db/background_events.h"
 #include "testing/recording_listener.h"
 
 namespace lava {
@@ -184,29 +183,6 @@ TEST(EventNotifier, ThreadsDeliverOneAtATimeInTheOrderOfTheQueue) {
   EXPECT_EQ(listener->told + notifier.events_dropped(), 4 * kEvents);
   EXPECT_EQ(listener->overlaps, 0u);
   EXPECT_EQ(listener->disorder, 0u);
-}
-
-TEST(BackgroundEvents, AreToldToListenersAsTheyAreKept) {
-  const auto listener = std::make_shared<RecordingListener>();
-  EventNotifier notifier({listener}, "/db");
-  BackgroundEvents events(&notifier);
-  events.Failed(BackgroundEvents::Work::kFlush, Status::NoSpace("full"), 5);
-  events.Failed(BackgroundEvents::Work::kFlush, Status::NoSpace("full"), 6);
-  events.Damaged({{1, 2}, 3}, "f.ksst", Status::Corruption("bad"), {"t"}, 7);
-  events.Damaged({{1, 2}, 3}, "f.ksst", Status::Corruption("bad"), {"t"}, 8);
-  events.Worked(BackgroundEvents::Work::kFlush);
-  EXPECT_EQ(events.Take().size(), 3u);
-  notifier.Deliver();
-  const std::vector<RecordingListener::Event> told = listener->events();
-  ASSERT_EQ(told.size(), 3u);
-  EXPECT_EQ(told[0].kind, EventKind::kErrorBegin);
-  EXPECT_TRUE(told[0].As<BackgroundErrorInfo>().status.IsNoSpace());
-  EXPECT_EQ(told[0].As<BackgroundErrorInfo>().since_ms, 5);
-  EXPECT_EQ(told[1].kind, EventKind::kDamage);
-  EXPECT_EQ(told[1].As<DamageInfo>().file, "f.ksst");
-  EXPECT_EQ(told[1].As<DamageInfo>().tables, std::vector<std::string>{"t"});
-  EXPECT_EQ(told[2].kind, EventKind::kErrorEnd);
-  EXPECT_EQ(told[2].As<BackgroundErrorInfo>().failures, 2u);
 }
 
 TEST(EventListener, NamesItsCauses) {

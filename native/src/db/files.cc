@@ -35,4 +35,22 @@ void DBImpl::RemoveObsoleteFiles() {
   if (!removed) versions_.obsolete_files().GiveBack(std::move(unused));
 }
 
+void DBImpl::TellDeleted(const std::string& name, const Status& status) {
+  notifier_->Queue(&EventListener::OnFileDeleted, [&] {
+    FileDeletedInfo info;
+    info.file = name;
+    info.status = status;
+    return info;
+  });
+}
+
+// The next open removes the file if this fails.
+void DBImpl::RemoveFile(const std::string& name) {
+  const Status status = fs_->Remove(path_ + "/" + name);
+  TellDeleted(name, status);
+  const bool failed = !status.ok() && !status.IsNotFound();
+  if (failed) Counters::Add(&counters_.background_errors, 1);
+  faults_.Note(BackgroundFaults::Work::kRemoval, failed ? status : Status::OK());
+}
+
 }  // namespace lava

@@ -35,7 +35,7 @@ Status DBImpl::FlushHere() {
     RunFlushJob(group);
   }
   MutexLock state(&state_mutex_);
-  return sealed_.empty() ? Status::OK() : flush_backoff_.status;
+  return sealed_.empty() ? Status::OK() : faults_.StatusOf(BackgroundFaults::Work::kFlush);
 }
 
 // The flush is left to be scheduled.
@@ -116,7 +116,7 @@ uint32_t DBImpl::L0Depth() const {
 // force: failed flushes are tried again at once.
 void DBImpl::ScheduleFlushes(bool force) {
   if (closed_.load()) return;
-  if (!force && IsBackingOff(flush_backoff_)) return;
+  if (!force && !faults_.MayStart(BackgroundFaults::Work::kFlush)) return;
   while (const std::shared_ptr<FlushGroup> group = sealed_.NextToStart()) StartFlush(group);
 }
 
@@ -142,15 +142,15 @@ void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
   const Status status =
       Guarded("flush in", path_, [&] { return Flush(group.get(), &told, &flushed); });
   (void)Tried([&] { ChooseBounds(flushed); });
+  const DamageSearch damage = SearchDamage(status);
   {
     MutexLock state(&state_mutex_);
     told.installed = sealed_.Ended(group.get());
     NotifyChanged();
     if (status.ok()) {
-      Worked(BackgroundEvents::Work::kFlush);
+      faults_.Worked(BackgroundFaults::Work::kFlush);
     } else if (!cancelled_) {
-      ++flush_failures_;
-      Failed(BackgroundEvents::Work::kFlush, status, began_us);
+      faults_.Failed(BackgroundFaults::Work::kFlush, status, began_us, damage, *version_);
     }
     if (status.ok())
       (void)Tried([this] {
@@ -255,7 +255,7 @@ Status DBImpl::InstallGroup(const std::shared_ptr<FlushGroup>& group,
   const Status trimmed = wal_flushed ? wal_->Flushed(*wal_flushed) : Status::OK();
   if (wal_ != nullptr) RemoveReplayedSegments();
   MutexLock state(&state_mutex_);
-  if (wal_flushed) Note(BackgroundEvents::Work::kLog, trimmed);
+  if (wal_flushed) faults_.Note(BackgroundFaults::Work::kLog, trimmed);
   adoption_due_ = true;
   CommitGroup(group);
   adoption_due_ = false;
@@ -351,10 +351,7 @@ Status DBImpl::WaitUntil(const std::function<bool()>& flushed, uint32_t timeout_
   while (true) {
     if (closed_.load()) return Status::Closed("the instance was closed");
     if (flushed()) return Status::OK();
-    if (flush_failures_ != failures_seen->load()) {
-      *failures_seen = flush_failures_;
-      return flush_backoff_.status.ok() ? Status::Busy() : flush_backoff_.status;
-    }
+    if (std::optional<Status> failure = faults_.NewFlushFailure(failures_seen)) return *failure;
     if (!forced) {
       ScheduleFlushes(/*force=*/true);
       executor_->Poke();
@@ -379,7 +376,7 @@ Status DBImpl::Flush(uint32_t timeout_ms) {
         state_mutex_.AssertHeld();
         return sealed_.installed_through() >= sequence;
       },
-      timeout_ms, &flush_failures_seen_);
+      timeout_ms, faults_.seen_by_flush());
   RemoveObsoleteFiles();
   notifier_->Deliver();
   return status;

@@ -72,7 +72,9 @@ void DBImpl::ScheduleGc() {
     if (versions_.failed()) return;
     AdoptLeft();
     // What lives is judged by all key files: there is time until they are there.
-    if (late_files_.any_key_file() || IsKeyFileDamaged() || IsBackingOff(gc_backoff_)) return;
+    if (late_files_.any_key_file() || faults_.IsKeyFileDamaged(*version_) ||
+        !faults_.MayStart(BackgroundFaults::Work::kCollection))
+      return;
   }
   const PlanInputs inputs = TakePlanInputs();
   const Version& version = *inputs.version;
@@ -87,7 +89,7 @@ void DBImpl::ScheduleGc() {
   if (!collections_.empty()) return;
   // What failed may be left undone for good.
   MutexLock state(&state_mutex_);
-  Worked(BackgroundEvents::Work::kCollection);
+  faults_.Worked(BackgroundFaults::Work::kCollection);
 }
 
 bool DBImpl::StartCollection(const PlanInputs& inputs, const std::vector<ValueFileGarbage>& all) {
@@ -170,6 +172,7 @@ void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
     return collected;
   });
   const bool put_off = !memory && status.ok();
+  const DamageSearch damage = SearchDamage(status);
   {
     MutexLock jobs(&jobs_mutex_);
     collections_.erase(task);
@@ -177,9 +180,9 @@ void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
     space_.RemoveCopied(task->copied_bytes);
     {
       MutexLock state(&state_mutex_);
-      if (!put_off && status.ok()) Worked(BackgroundEvents::Work::kCollection);
+      if (!put_off && status.ok()) faults_.Worked(BackgroundFaults::Work::kCollection);
       if (!status.ok() && !cancelled_)
-        Failed(BackgroundEvents::Work::kCollection, status, began_us);
+        faults_.Failed(BackgroundFaults::Work::kCollection, status, began_us, damage, *version_);
     }
     // With nothing left to collect, compactions are made for what they expose.
     if (!put_off) ScheduleAll();

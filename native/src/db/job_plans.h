@@ -61,11 +61,4 @@ struct PlanInputs {
   bool Avoids(const FileId& file) const { return !avoided.empty() && avoided.contains(file); }
 };
 
-/// Failed work waits before it is tried again.
-struct Backoff {
-  Status status;          // of the last attempt
-  uint64_t began_us = 0;  // that attempt
-  uint64_t retry_at_us = 0, wait_us = 0;
-};
-
 }  // namespace lava

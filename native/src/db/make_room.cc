@@ -133,17 +133,15 @@ Status DBImpl::Relieve(StallCondition condition, uint64_t since_us, bool* reliev
 
 Status DBImpl::RelieveMemtables(uint64_t since_us) {
   const auto flush = [&]() LAVA_REQUIRES(state_mutex_) {
-    if (sealed_.running() == 0 && !flush_backoff_.status.ok()) {
-      if (flush_backoff_.began_us >= since_us) return flush_backoff_.status;
-      flush_backoff_.retry_at_us = 0;
-    }
+    if (sealed_.running() == 0)
+      LAVA_RETURN_IF_ERROR(faults_.RetryNow(BackgroundFaults::Work::kFlush, since_us));
     ScheduleFlushes(false);
     executor_->Urge(os::Priority::kFlush);
-    return sealed_.running() == 0 ? flush_backoff_.status : Status::OK();
+    return sealed_.running() == 0 ? faults_.StatusOf(BackgroundFaults::Work::kFlush) : Status::OK();
   };
   {
     MutexLock state(&state_mutex_);
-    if (!IsDiskFull()) return flush();
+    if (!faults_.is_disk_full()) return flush();
   }
   // Garbage may fill the disk.
   MutexLock jobs(&jobs_mutex_);
@@ -159,10 +157,8 @@ Status DBImpl::RelieveLevel0(uint64_t since_us) {
   MutexLock jobs(&jobs_mutex_);
   {
     MutexLock state(&state_mutex_);
-    if (running_compactions_ == 0 && !compaction_backoff_.status.ok()) {
-      if (compaction_backoff_.began_us >= since_us) return compaction_backoff_.status;
-      compaction_backoff_.retry_at_us = 0;
-    }
+    if (running_compactions_ == 0)
+      LAVA_RETURN_IF_ERROR(faults_.RetryNow(BackgroundFaults::Work::kCompaction, since_us));
     ScheduleFlushes(false);
   }
   ScheduleCompactions();
@@ -170,7 +166,8 @@ Status DBImpl::RelieveLevel0(uint64_t since_us) {
   executor_->Urge(os::Priority::kCompaction);  // it may hold files that L0 is to be merged with
   MutexLock state(&state_mutex_);
   if (running_compactions_ > 0) return Status::OK();
-  return avoided_.empty() ? compaction_backoff_.status : DamageOf(*version_);
+  if (faults_.avoids_any()) return faults_.DamageOf(*version_);
+  return faults_.StatusOf(BackgroundFaults::Work::kCompaction);
 }
 
 // A write waits for space: jobs that free some, or that expose garbage, come first.

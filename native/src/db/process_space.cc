@@ -19,9 +19,7 @@ void DBImpl::RequestSpace() {
       looked_by = space_.Report(SpaceWorkNow());
       // Failed work is repeated once for each write that waits in any instance. Otherwise it would
       // fail again without a pause.
-      if (looked_by.writes.stop && looked_by.retry)
-        for (Backoff* backoff : {&flush_backoff_, &compaction_backoff_, &gc_backoff_})
-          backoff->retry_at_us = 0;
+      if (looked_by.writes.stop && looked_by.retry) faults_.RetryAll();
       ScheduleFlushes(false);
     }
     ScheduleGc();

@@ -224,8 +224,9 @@ Result<std::shared_ptr<Snapshot>> DBImpl::TakeSnapshotNow() {
   view->version = version_;
   view->totals = view_.Get()->totals;
   sealed_.EndSnapshot();
-  return std::shared_ptr<Snapshot>(std::make_shared<SnapshotImpl>(
-      this, gate_, snapshots_, ViewRef(view.release()), std::move(tables), flush_failures_));
+  return std::shared_ptr<Snapshot>(
+      std::make_shared<SnapshotImpl>(this, gate_, snapshots_, ViewRef(view.release()),
+                                     std::move(tables), faults_.flush_failures()));
 }
 
 }  // namespace lava

@@ -17,9 +17,8 @@ void DBImpl::AdoptVersion() {
     metadata_bytes_ = bytes;
     if (bytes < before) counter->Release(before - bytes);
     space_.SetVersion(*version_);
-    // Damaged files may have gone: a value file goes once all of its values are dead.
-    if (!avoided_.empty() && DamageOf(*version_).ok()) avoided_.clear();
   });
+  faults_.VersionIs(*version_);
 }
 
 SpaceWork DBImpl::SpaceWorkNow() const {
@@ -28,8 +27,8 @@ SpaceWork DBImpl::SpaceWorkNow() const {
   work.busy = jobs_in_flight_ > 0 || late_files_.any_key_file();
   work.collecting = running_collections_ > 0;
   if (work.pinned_bytes > 0) work.oldest_snapshot = snapshots_->oldest();
-  for (const Backoff* backoff : {&gc_backoff_, &compaction_backoff_, &flush_backoff_})
-    if (!backoff->status.ok()) work.failure = backoff->status.ToString();
+  if (const Status failure = faults_.FirstFailure(); !failure.ok())
+    work.failure = failure.ToString();
   return work;
 }
 
@@ -83,13 +82,8 @@ Status DBImpl::MakeSpace(uint64_t since_us, bool* go_on) {
   if (flushing || sealed_.running() > 0 || version != version_) return Status::OK();
   // Garbage may be freed once the missing files have arrived.
   if (late_files_.AnyOf(*version_)) return Status::OK();
-  if (!avoided_.empty()) return DamageOf(*version_);
-  for (Backoff* backoff : {&flush_backoff_, &compaction_backoff_, &gc_backoff_}) {
-    if (backoff->status.ok()) continue;
-    if (backoff->began_us >= since_us) return backoff->status;
-    backoff->retry_at_us = 0;
-    return Status::OK();
-  }
+  if (faults_.avoids_any()) return faults_.DamageOf(*version_);
+  if (std::optional<Status> failure = faults_.RetryFirst(since_us)) return *failure;
   using Remedy = SpaceController::Remedy;
   switch (space_.FindRemedy(clock_->MonotonicMicros() - since_us)) {
     case Remedy::kIgnoreRatio:
@@ -121,9 +115,7 @@ bool DBImpl::GiveUpOldestSnapshot() {
 // their error.
 void DBImpl::RetryOnceSpaceIsMade() {
   MutexLock state(&state_mutex_);
-  if (!IsDiskFull()) return;
-  flush_backoff_.began_us = flush_backoff_.retry_at_us = 0;
-  ScheduleFlushes(false);
+  if (faults_.RetryFlushOnSpace()) ScheduleFlushes(false);
 }
 
 uint32_t DBImpl::GcJobsMax() const {

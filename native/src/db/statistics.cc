@@ -47,6 +47,7 @@ DBStatistics DBImpl::statistics() const {
     out.live_file_bytes += out.value_file_bytes;
   }
   out.pinned_file_bytes = versions_.obsolete_files().pinned_bytes();
+  out.damaged_files = faults_.damaged_files();
   {
     MutexLock jobs(&jobs_mutex_);
     const PlanInputs inputs = TakePlanInputs();
@@ -58,7 +59,6 @@ DBStatistics DBImpl::statistics() const {
     out.running_flushes = sealed_.running();
     out.running_compactions = running_compactions_;
     out.running_gc = running_collections_;
-    out.damaged_files = events_.damaged_files();
   }
   const SpaceState space = space_.state();
   out.space_pressure_percent =
