@@ -10,15 +10,18 @@
 
 namespace lava {
 
-/// Passes a source on, and learns of its bytes what CheckValue() and TimestampOf() would of the
-/// whole value, once all of them have come, in order.
-/// Threads:    one. Ownership: borrows the source.
+/// Passes on the pieces of a source and inspects them: after the last piece it knows what
+/// CheckValue() and TimestampOf() would tell about the whole value. All pieces must be read, in
+/// order.
+/// Threads:    one.
+/// Ownership:  borrows the source.
 class CheckedSource final : public ValueSource {
  public:
   CheckedSource(ValueSource* source, TableKind kind)
       : source_(source), is_list_(kind == TableKind::kList) {}
   uint64_t size() const override { return source_->size(); }
-  /// Errors: those of the source; InvalidArgument with the last piece of what is no list.
+  /// Errors: those of the source; InvalidArgument with the last piece if the value should be a list
+  /// and is none.
   Status Read(uint64_t offset, size_t length, char* to) override {
     LAVA_RETURN_IF_ERROR(source_->Read(offset, length, to));
     const Slice piece(to, length);
@@ -28,19 +31,20 @@ class CheckedSource final : public ValueSource {
     is_writable_ = list_.is_writable() || offset + length < size();
     return is_writable_ ? Status::OK() : Status::InvalidArgument("not a list");
   }
-  /// False once a list has ended that is none.
+  /// False: all pieces were read, and the value should be a list and is none.
   bool is_writable() const { return is_writable_; }
+  /// The timestamp of the value, after the last piece. Nothing if the value has none.
   std::optional<uint64_t> Timestamp(const TableOptions& options) const {
     return options.ttl_layout == TtlLayout::kList ? list_.newest() : TimestampOf(options, front_);
   }
 
  private:
-  // As far as timestamps of single values stand.
+  // Timestamps of single values lie within so many bytes from the value's begin.
   static constexpr size_t kFrontBytes = 16;
   ValueSource* const source_;
   const bool is_list_;
   bool is_writable_ = true;
-  std::string front_;
+  std::string front_;  // the first kFrontBytes of the value
   ListScan list_;
 };
 

@@ -8,13 +8,14 @@
 
 namespace lava {
 
-/// Lets background jobs and snapshots use an instance that may be closed meanwhile: whoever is
-/// inside is waited for by Close(), whoever comes later is turned away.
+/// Lets background jobs and snapshots use an instance that another thread may close meanwhile.
+/// Close() waits for the users inside the gate, and later users cannot enter.
 /// Threads:    any.
-/// Ownership:  shared by the instance, its queued jobs and its snapshots; outlives the instance.
+/// Ownership:  shared by the instance, its queued jobs and its snapshots, so the gate may outlive
+///             the instance.
 class Gate {
  public:
-  /// False when closed; else Leave() must follow.
+  /// False: the gate is closed. True: the caller is inside, and must call Leave().
   bool Enter() {
     MutexLock lock(&mutex_);
     if (closed_) return false;
@@ -25,8 +26,8 @@ class Gate {
     MutexLock lock(&mutex_);
     if (--inside_ == 0) empty_.NotifyAll();
   }
-  /// Turns newcomers away and waits until nobody is inside; false when somebody still is after
-  /// the time given.
+  /// Closes the gate to new users and waits until no user is inside. False: some user is still
+  /// inside after wait_max. May be called again.
   bool Close(std::chrono::milliseconds wait_max) {
     const auto deadline = std::chrono::steady_clock::now() + wait_max;
     MutexLock lock(&mutex_);
@@ -36,6 +37,8 @@ class Gate {
     return inside_ == 0;
   }
 
+  /// Is inside the gate during its own lifetime; false in conditions if the gate was closed.
+  /// Threads: one.
   class Visit {
    public:
     explicit Visit(Gate* gate) : gate_(gate->Enter() ? gate : nullptr) {}
