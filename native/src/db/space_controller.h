@@ -21,7 +21,7 @@ struct SpaceWork {
   bool busy = false;          // jobs are queued or run, or wait for missing files
   bool collecting = false;    // collections run
   uint64_t oldest_snapshot = SpaceReport::kNoSnapshot;
-  std::string failure;  // of the last collection, compaction or flush; empty: none
+  std::string failure = {};  // of the last collection, compaction or flush; empty: none
 };
 
 /// All figures of one moment.
