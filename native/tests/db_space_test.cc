@@ -188,6 +188,9 @@ TEST(DBSpace, WhatSnapshotsKeepIsWaitedForThenTheOldestIsGivenUp) {
   EXPECT_GT(busy, 30) << "not before it had half a minute";
   EXPECT_EQ(db->statistics().snapshots_given_up, 1u);
   EXPECT_EQ(db->statistics().pinned_file_bytes, 0u);
+  const auto released = db.heard().All<SnapshotInfo>(EventKind::kSnapshotReleased);
+  ASSERT_EQ(released.size(), 1u);
+  EXPECT_EQ(released[0].end, SnapshotEnd::kGivenUp);
   auto young = *db->TakeSnapshot();
   ASSERT_OK(db.FlushSnapshot(young.get()));
   // Every call returns the reason, and the files are gone.

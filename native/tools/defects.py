@@ -782,7 +782,7 @@ DEFECTS = [
            "if (!Tried([&] { event(*listener); }))", "if (event(*listener); false)",
            ("events", "db")),
     Defect("each write that waits is told as a stall", "src/db/event_notifier.cc",
-           "now && now->cause == stall_->cause", "false", ("events", "db")),
+           "now && now->cause == stall_->cause", "false", ("db",)),
     Defect("nobody is told of the end of a stall once writes take the short way", "src/db/flush.cc",
            " || notifier_->is_stalled()", "", ("events",)),
     Defect("a listener is called under the lock of the queue", "src/db/event_notifier.cc",
