@@ -152,7 +152,7 @@ public class LavaKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
         context.keys().setKey(newKey, newKeyGroupIndex);
     }
 
-    /** See {@link #getKeys(List, Object)}. */
+    /** Returns the keys as of this call, as {@link #getKeys(List, Object)} does. */
     @Override
     public <N> Stream<K> getKeys(String state, N namespace) {
         return getKeys(Collections.singletonList(state), namespace);

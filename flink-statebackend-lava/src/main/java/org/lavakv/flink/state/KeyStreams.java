@@ -165,7 +165,7 @@ public final class KeyStreams {
         }
     }
 
-    /** Merges the sorted keys of several states. */
+    /** Merges the sorted keys of several states. Returns each key of the stream's moment once. */
     private static final class KeyIterator<K> implements Iterator<K> {
 
         private final KeyCursor[] cursors;
@@ -223,6 +223,7 @@ public final class KeyStreams {
         }
     }
 
+    /** Returns each pair of the stream's moment once, in order. */
     private static final class KeyAndNamespaceIterator<K, N> implements Iterator<Tuple2<K, N>> {
 
         private final TableCursor cursor;

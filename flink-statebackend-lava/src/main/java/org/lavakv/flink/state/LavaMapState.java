@@ -189,17 +189,20 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
         return () -> new EntryIterator(prefix);
     }
 
+    /** Iterates over the entries of this moment. See {@link MapIterator}. */
     @Override
     public Iterator<Map.Entry<UK, UV>> iterator() {
         return new EntryIterator(keys.copyWithNamespace(namespace));
     }
 
+    /** Each iterator shows the keys of the moment at which it was created. */
     @Override
     public Iterable<UK> keys() {
         byte[] prefix = keys.copyWithNamespace(namespace);
         return () -> new KeyIterator(prefix);
     }
 
+    /** Each iterator shows the values of the moment at which it was created. */
     @Override
     public Iterable<UV> values() {
         byte[] prefix = keys.copyWithNamespace(namespace);
@@ -353,6 +356,7 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
         }
     }
 
+    /** Iterates over the keys of its moment, and reads no values. */
     private final class KeyIterator extends MapIterator<UK> {
 
         KeyIterator(byte[] prefix) {
@@ -365,6 +369,7 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
         }
     }
 
+    /** Iterates over the values of its moment. */
     private final class ValueIterator extends MapIterator<UV> {
 
         ValueIterator(byte[] prefix) {
@@ -377,6 +382,7 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
         }
     }
 
+    /** Iterates over the entries of its moment. An entry keeps its value of then, or the value set. */
     private final class EntryIterator extends MapIterator<Map.Entry<UK, UV>> {
 
         private LavaMapEntry current;

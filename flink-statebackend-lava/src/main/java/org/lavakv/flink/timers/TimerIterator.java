@@ -6,8 +6,9 @@ import org.lavakv.LavaDBException;
 import org.lavakv.flink.engine.TableCursor;
 
 /**
- * Iterates over the elements of a cursor. Does not support removal, like the iterators of Flink's
- * own queues.
+ * Iterates over the elements of a cursor: those of the moment at which the cursor was made a view,
+ * or, over any other cursor, also elements that are added ahead of it. Does not support removal,
+ * like the iterators of Flink's own queues.
  *
  * <p>Threads: the task's thread. Errors: the store's.
  */
