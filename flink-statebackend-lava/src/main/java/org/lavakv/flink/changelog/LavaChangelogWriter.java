@@ -328,8 +328,8 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
         }
         completePersists();
         for (Entry entry : begun) {
-            // Not earlier: a checkpoint that has already begun may name the set. If it fails,
-            // nothing else needs the set.
+            // Not earlier: a checkpoint that began before may name the set. That checkpoint is not
+            // needed any more, so the set may go now.
             if (entry.isDropped) {
                 uploads.claims().release(entry.place);
             }
