@@ -35,7 +35,7 @@
 #include "db/table_impl.h"
 #include "db/table_registry.h"
 #include "db/version_store.h"
-#include "db/wal.h"
+#include "db/write_ahead_log.h"
 #include "db/write_stall.h"
 #include "host/host_impl.h"
 #include "job/changelog_segment.h"
@@ -263,34 +263,14 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void EndChangelogSegment() LAVA_REQUIRES(write_mutex_);
   Status LogReleased(uint64_t through) LAVA_REQUIRES(versions_.install_mutex());
   void DropReleased() LAVA_REQUIRES(versions_.install_mutex(), state_mutex_);
-  // write_ahead.cc: a write goes to the write-ahead log before it goes to the memtable.
-  Status LogWrite(WalRecord::Kind kind, Slice internal_key, uint32_t prefix_bytes, Slice value)
-      LAVA_REQUIRES(write_mutex_);
-  Status LogReference(Slice internal_key, uint32_t prefix_bytes, Slice reference)
-      LAVA_REQUIRES(write_mutex_);
-  uint64_t LoggedUnder() const;
-  /// references: as from LogValues().
-  Status LogWrite(const WriteBatch& batch, const std::vector<std::string>& references)
-      LAVA_REQUIRES(write_mutex_);
+  // write_ahead.cc.
   struct Replayed {
-    bool lost = false;                        // a power cut took a value: later records are skipped
-    std::unique_ptr<fs::RandomFile> segment;  // the last that was read
+    bool lost = false;  // a power cut took a value: later records are skipped
     std::map<uint64_t, TableRegistration> dropped;  // tables that the manifest still has
     std::map<uint64_t, TableRegistration> created;  // tables that the manifest may not have yet
   };
-  Status LogRangeDelete(const TableImpl& table, Slice lower, Slice upper)
-      LAVA_REQUIRES(write_mutex_);
-  /// The record also deletes all keys of the table.
-  Status LogDrop(const TableImpl& table) LAVA_REQUIRES(write_mutex_);
-  /// For a table whose drop is in the log.
-  Status LogCreate(const TableRegistration& table);
   Status ReplayWal();
   Status ReplayTables(Replayed* replayed) LAVA_REQUIRES(write_mutex_);
-  Status CheckReplayed(const WalRecord::Change& change) const;
-  /// Reads the logged value of a change, or sets replayed->lost.
-  Status ReadReplayed(const WalRecord::Change& change, Replayed* replayed,
-                      std::string* value) const;
-  bool MayBeCut(std::optional<uint64_t> written_under) const;
   Status ReplayTable(const WalRecord::Change& change, Replayed* replayed)
       LAVA_REQUIRES(write_mutex_);
   void ReplayChange(const WalRecord::Change& change, Slice value) LAVA_REQUIRES(write_mutex_);
@@ -499,22 +479,18 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   bool torn_down_ LAVA_GUARDED_BY(close_mutex_) = false;
   std::string left_open_ LAVA_GUARDED_BY(close_mutex_);
 
-  std::unique_ptr<Wal> wal_;  // null: none; appended to under write
+  WriteAheadLog wal_{&partitions_, options_.wal, fs_, path_};  // appended to under write_mutex_
 
   Mutex write_mutex_ LAVA_ACQUIRED_AFTER(versions_.install_mutex())
       LAVA_ACQUIRED_BEFORE(jobs_mutex_);
   std::shared_ptr<MemTable> active_ LAVA_GUARDED_BY(write_mutex_);  // changed under write and state
   std::vector<uint64_t> dropped_in_active_ LAVA_GUARDED_BY(write_mutex_);
-  WalRecord wal_record_ LAVA_GUARDED_BY(write_mutex_);
   std::string reference_ LAVA_GUARDED_BY(write_mutex_);
   ActiveSegments segments_ LAVA_GUARDED_BY(write_mutex_){
       options_.value_file_bytes, std::max(2 * memtable_limit_, options_.value_file_bytes)};
   LastWrite last_write_ LAVA_GUARDED_BY(write_mutex_);
-  uint64_t sealed_to_ LAVA_GUARDED_BY(write_mutex_) = 0;  // the log's last record in a sealed run
-  bool large_values_ = false;                             // whether there is a value log
-  // Segments of earlier runs that records of the write-ahead log up to replayed_to_ may refer to.
-  std::vector<std::string> replayed_segments_ LAVA_GUARDED_BY(versions_.install_mutex());
-  uint64_t replayed_to_ LAVA_GUARDED_BY(versions_.install_mutex()) = 0;
+  bool large_values_ = false;  // whether there is a value log
+  ReplayedSegments replayed_segments_ LAVA_GUARDED_BY(versions_.install_mutex());
   WriteStall write_stall_ LAVA_GUARDED_BY(write_mutex_){&counters_, notifier_.get()};
   std::atomic<uint64_t> active_bytes_{0};  // arena bytes, for the lease
   std::atomic<bool> seal_requested_{false};

@@ -116,12 +116,10 @@ Status DBImpl::PutExternal(Table* table, KeyRef key, Slice value, Slice entry,
   LAVA_RETURN_IF_ERROR(LogEntry(entry, &logged, location, &reference));
   reference_.clear();
   EncodeReference(reference, &reference_);
-  if (wal_ != nullptr) {
-    Status status = LogReference(internal.slice(), prefix_bytes, reference_);
-    if (!status.ok()) {
-      segments_.changelog()->Withdraw();
-      return status;
-    }
+  const Status appended = wal_.WriteReference(internal.slice(), prefix_bytes, reference_);
+  if (!appended.ok()) {
+    segments_.changelog()->Withdraw();
+    return appended;
   }
   const LiveNote note(impl->dead(), internal.slice());
   active_->PutReference(internal.slice(), prefix_bytes, reference_);
@@ -244,7 +242,7 @@ Status DBImpl::ReleaseEntries(uint64_t through) {
       MutexLock state(&state_mutex_);
       DropReleased();
     }
-    if (wal_ != nullptr) RemoveReplayedSegments();
+    if (wal_.enabled()) RemoveReplayedSegments();
   }
   RemoveObsoleteFiles();
   notifier_->Deliver();
@@ -254,7 +252,7 @@ Status DBImpl::ReleaseEntries(uint64_t through) {
 // The manifest has the released position before a segment is removed. Otherwise the next opening
 // would report the segment's entries as missing.
 Status DBImpl::LogReleased(uint64_t through) {
-  if (wal_ == nullptr || through <= versions_.state().entries_released.value_or(0))
+  if (!wal_.enabled() || through <= versions_.state().entries_released.value_or(0))
     return Status::OK();
   VersionEdit edit;
   edit.entries_released = through;
@@ -274,7 +272,7 @@ Status DBImpl::LogReleased(uint64_t through) {
 void DBImpl::DropReleased() {
   for (const ChangelogLog::Released& segment : changelog_.FindReleased()) {
     if (segment.of_earlier_run && !IsOfTree(segment.id))
-      replayed_segments_.push_back(segment.id.ValueFileName());
+      replayed_segments_.Add(segment.id.ValueFileName());
     changelog_.Drop(segment);
   }
 }

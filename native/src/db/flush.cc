@@ -41,7 +41,7 @@ Status DBImpl::FlushHere() {
 // The flush is left to be scheduled.
 void DBImpl::SealBothLocked(FlushCause cause) {
   // Also when all of it has died: its log is to be trimmed.
-  const bool logged = wal_ != nullptr && wal_->last() > sealed_to_;
+  const bool logged = wal_.HasUnsealed();
   const bool nothing = active_->empty() && dropped_in_active_.empty() && segments_.empty();
   if (closed_.load() || (nothing && !logged)) return;
   // All memory is taken before anything changes.
@@ -58,7 +58,7 @@ void DBImpl::SealBothLocked(FlushCause cause) {
   run->segments = segments_.Seal();
   changelog_.EndSegment();
   run->cause = cause;
-  if (wal_ != nullptr) run->wal_last = sealed_to_ = wal_->last();
+  run->wal_last = wal_.Seal();
   run->dropped_tables = std::exchange(dropped_in_active_, {});
   sealed_.Seal(std::move(sealed));
   active_ = std::move(next);
@@ -252,8 +252,8 @@ Status DBImpl::InstallGroup(const std::shared_ptr<FlushGroup>& group,
   if (!group->logged) LAVA_RETURN_IF_ERROR(LogGroup(group.get()));
   // A trim that fails is made up for by the next; the records are passed by.
   const std::optional<uint64_t> wal_flushed = group->edit.wal_flushed;
-  const Status trimmed = wal_flushed ? wal_->Flushed(*wal_flushed) : Status::OK();
-  if (wal_ != nullptr) RemoveReplayedSegments();
+  const Status trimmed = wal_flushed ? wal_.Flushed(*wal_flushed) : Status::OK();
+  if (wal_.enabled()) RemoveReplayedSegments();
   MutexLock state(&state_mutex_);
   if (wal_flushed) faults_.Note(BackgroundFaults::Work::kLog, trimmed);
   adoption_due_ = true;
@@ -289,7 +289,7 @@ Status DBImpl::LogGroup(FlushGroup* group) {
           std::find(edit.dropped.begin(), edit.dropped.end(), id) == edit.dropped.end())
         edit.dropped.push_back(id);
   }
-  if (wal_ != nullptr) edit.wal_flushed = group->runs.front()->wal_last;
+  if (wal_.enabled()) edit.wal_flushed = group->runs.front()->wal_last;
   group->edit = edit;
   if (group->file == nullptr && edit.dropped.empty() && !edit.wal_flushed) return Status::OK();
   return Log(edit, group);

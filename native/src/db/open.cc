@@ -259,8 +259,8 @@ Status DBImpl::RemoveUnnamedFiles() {
   for (const std::string& name : names) {
     const bool unnamed = IsDataFile(name) && !named.contains(name);
     if (!unnamed && !versions_.IsOldManifest(name)) continue;
-    if (wal_ != nullptr && name.ends_with(".vsst")) {
-      if (!changelog_.Holds(name)) replayed_segments_.push_back(name);
+    if (wal_.enabled() && name.ends_with(".vsst")) {
+      if (!changelog_.Holds(name)) replayed_segments_.Add(name);
       continue;
     }
     const Status status = fs_->Remove(path_ + "/" + name);
@@ -328,7 +328,7 @@ void DBImpl::TearDown() {
     versions_.Close();
     segments_.Seal();
     changelog_.Clear();
-    wal = std::move(wal_);
+    wal = wal_.Close();
     active_.reset();
     active_bytes_ = 0;
     sealed_.Clear();

@@ -14,7 +14,10 @@ Result<Table*> DBImpl::CreateTable(std::string_view name, const TableOptions& op
       difference == TableRegistry::Difference::kNew && versions_.state().tables.contains(table.id);
   if (difference != TableRegistry::Difference::kNone) LAVA_RETURN_IF_ERROR(LogTable(table));
   // Without this record a replay of the log would drop the new table with the old one.
-  if (was_dropped) LAVA_RETURN_IF_ERROR(LogCreate(table));
+  if (was_dropped) {
+    MutexLock write(&write_mutex_);
+    LAVA_RETURN_IF_ERROR(wal_.WriteCreate(table));
+  }
   return static_cast<Table*>(tables_.Register(table, lease_->capacity_bytes()));
 }
 
@@ -47,7 +50,7 @@ Status DBImpl::DropNow(TableImpl* impl) {
   if (closed_.load()) return Status::Closed("the instance was closed");
   // Another thread may have dropped the table since Check().
   if (impl->dropped()) return Status::Closed("table '" + impl->name() + "' was dropped");
-  LAVA_RETURN_IF_ERROR(LogDrop(*impl));
+  LAVA_RETURN_IF_ERROR(wal_.WriteDrop(impl->id()));
   DeleteRangeLocked(*impl, {}, {});
   dropped_in_active_.push_back(impl->id());
   Wrote(0);

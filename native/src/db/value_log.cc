@@ -123,9 +123,8 @@ void DBImpl::SyncSegments() {
 
 // Segments of earlier runs are kept until all records that the log had at the opening are in files.
 void DBImpl::RemoveReplayedSegments() {
-  if (replayed_segments_.empty() || versions_.state().wal_flushed.value_or(0) < replayed_to_)
-    return;
-  for (const std::string& name : std::exchange(replayed_segments_, {})) RemoveFile(name);
+  const uint64_t flushed = versions_.state().wal_flushed.value_or(0);
+  for (const std::string& name : replayed_segments_.TakeUnused(flushed)) RemoveFile(name);
 }
 
 Status DBImpl::LogValues(const WriteBatch& batch, std::vector<std::string>* references) {

@@ -28,8 +28,7 @@ Status DBImpl::PutFrom(Table* table, KeyRef key, ValueSource* value) {
   const LiveNote note(impl->dead(), internal.slice());
   if (large_values_ && IsApart(*impl, value->size())) impl->CountApart();
   LAVA_RETURN_IF_ERROR(LogFrom(*impl, internal.slice(), value, &reference_));
-  if (wal_ != nullptr)
-    LAVA_RETURN_IF_ERROR(LogReference(internal.slice(), prefix_bytes, reference_));
+  LAVA_RETURN_IF_ERROR(wal_.WriteReference(internal.slice(), prefix_bytes, reference_));
   PutLogged(*impl, internal.slice(), prefix_bytes, reference_);
   Wrote(key.key.size() + value->size());
   return Status::OK();
@@ -40,7 +39,7 @@ Status DBImpl::AppendFrom(Table* table, KeyRef key, ValueSource* segments) {
   LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
   LAVA_RETURN_IF_ERROR(partitions_.CheckKey(*impl, key));
   LAVA_RETURN_IF_ERROR(CheckValueBytes(*impl, segments->size()));
-  if (!IsOversize(segments->size()) || wal_ != nullptr || impl->kind() != TableKind::kList)
+  if (!IsOversize(segments->size()) || wal_.enabled() || impl->kind() != TableKind::kList)
     return WithWhole(segments, [&](Slice whole) { return Append(table, key, whole); });
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
   MutexLock lock(&write_mutex_);

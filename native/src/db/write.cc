@@ -72,11 +72,10 @@ Status DBImpl::Put(Table* table, KeyRef key, Slice value) {
     impl->CountApart();
   if (large) [[unlikely]] {
     LAVA_RETURN_IF_ERROR(LogValue(*impl, internal.slice(), value, &reference_));
-    if (wal_ != nullptr)
-      LAVA_RETURN_IF_ERROR(LogReference(internal.slice(), prefix_bytes, reference_));
+    LAVA_RETURN_IF_ERROR(wal_.WriteReference(internal.slice(), prefix_bytes, reference_));
     PutLogged(*impl, internal.slice(), prefix_bytes, reference_);
   } else {
-    LAVA_RETURN_IF_ERROR(LogWrite(WalRecord::Kind::kPut, internal.slice(), prefix_bytes, value));
+    LAVA_RETURN_IF_ERROR(wal_.Write(WalRecord::Kind::kPut, internal.slice(), prefix_bytes, value));
     active_->Put(internal.slice(), prefix_bytes, value);
   }
   if (last_write_.is_noted() && !large && IsApart(*impl, value)) [[unlikely]]
@@ -92,8 +91,8 @@ Status DBImpl::Delete(Table* table, KeyRef key) {
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
   MutexLock lock(&write_mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(key.key.size() + kRecordOverheadBytes, Purpose::kFree));
-  LAVA_RETURN_IF_ERROR(LogWrite(WalRecord::Kind::kDelete, internal.slice(),
-                                PartitionRange::InternalPrefix(key.prefix_bytes), {}));
+  LAVA_RETURN_IF_ERROR(wal_.Write(WalRecord::Kind::kDelete, internal.slice(),
+                                  PartitionRange::InternalPrefix(key.prefix_bytes), {}));
   DeleteLocked(internal.slice(), PartitionRange::InternalPrefix(key.prefix_bytes));
   Wrote(key.key.size());
   return Status::OK();
@@ -113,8 +112,8 @@ Status DBImpl::Append(Table* table, KeyRef key, Slice segments) {
   LAVA_RETURN_IF_ERROR(MakeRoom(bytes + kRecordOverheadBytes));
   if (large) [[unlikely]]
     LAVA_RETURN_IF_ERROR(LogAppended(*impl, internal.slice(), segments, &reference_));
-  LAVA_RETURN_IF_ERROR(LogWrite(WalRecord::Kind::kAppend, internal.slice(),
-                                PartitionRange::InternalPrefix(key.prefix_bytes), segments));
+  LAVA_RETURN_IF_ERROR(wal_.Write(WalRecord::Kind::kAppend, internal.slice(),
+                                  PartitionRange::InternalPrefix(key.prefix_bytes), segments));
   const LiveNote note(impl->dead(), internal.slice());
   if (large) [[unlikely]]
     AppendLogged(internal.slice(), PartitionRange::InternalPrefix(key.prefix_bytes), reference_);
@@ -134,7 +133,7 @@ Status DBImpl::DeletePrefix(Table* table, Slice prefix) {
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), prefix);
   MutexLock lock(&write_mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(prefix.size() + kRecordOverheadBytes, Purpose::kFree));
-  LAVA_RETURN_IF_ERROR(LogWrite(WalRecord::Kind::kDeletePrefix, internal.slice(), 0, {}));
+  LAVA_RETURN_IF_ERROR(wal_.Write(WalRecord::Kind::kDeletePrefix, internal.slice(), 0, {}));
   DeletePrefixLocked(internal.slice());
   Wrote(prefix.size());
   return Status::OK();
@@ -154,7 +153,7 @@ Status DBImpl::Write(const WriteBatch& batch) {
   LAVA_RETURN_IF_ERROR(MakeRoom(MemtableBytesOf(batch)));
   std::vector<std::string> references;
   LAVA_RETURN_IF_ERROR(LogValues(batch, &references));
-  LAVA_RETURN_IF_ERROR(LogWrite(batch, references));
+  LAVA_RETURN_IF_ERROR(wal_.WriteBatchOf(batch, references));
   for (size_t i = 0; i < batch.count(); ++i)
     Apply(batch, batch.operations()[i], references.empty() ? Slice() : Slice(references[i]));
   Wrote(batch.byte_count());
@@ -244,7 +243,7 @@ Status DBImpl::DeleteRange(Table* table, Slice lower, Slice upper) {
   MutexLock lock(&write_mutex_);
   LAVA_RETURN_IF_ERROR(
       MakeRoom(lower.size() + upper.size() + 2 * kRecordOverheadBytes, Purpose::kFree));
-  LAVA_RETURN_IF_ERROR(LogRangeDelete(*impl, lower, upper));
+  LAVA_RETURN_IF_ERROR(wal_.WriteRangeDelete(impl->id(), lower, upper));
   DeleteRangeLocked(*impl, lower, upper);
   Wrote(lower.size() + upper.size());
   return Status::OK();
