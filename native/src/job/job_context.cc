@@ -12,9 +12,9 @@ Result<std::unique_ptr<fs::RandomFile>> OpenStored(const JobContext& context,
                         context.file_system->OpenRandom(path));
   const uint64_t bytes = handle->size();
   if (bytes != expected) {
-    return Status::Corruption("opening " + path + ": it has " + std::to_string(bytes) +
-                              " bytes, the manifest says " + std::to_string(expected) +
-                              "; restore it from a checkpoint");
+    return Status::Corruption("opening " + path + ": it ends at offset " + std::to_string(bytes) +
+                              ", the manifest says " + std::to_string(expected) +
+                              " bytes; restore it from a checkpoint");
   }
   return handle;
 }
