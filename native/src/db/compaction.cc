@@ -222,10 +222,10 @@ void DBImpl::StartCompaction(const PlanInputs& inputs, CompactionTask task) {
     });
   } catch (const std::bad_alloc&) {
     MarkBusy(*shared, false);
-    order_spent_ -= shared->order_bytes;
     compactions_.erase(shared);
     throw;
   }
+  order_budget_.Spend(shared->order_bytes);
   ++running_compactions_;
   space_.AddCopied(shared->copied_bytes);
   ++jobs_in_flight_;
@@ -283,8 +283,8 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
       }
     }
     if (status.ok() ? !told.installed : !cancelled_) {
-      // Its like is planned again.
-      order_spent_ -= task->order_bytes;
+      // The same work is planned again.
+      order_budget_.GiveBack(task->order_bytes);
       if (task->manual && status.ok()) manual_compactions_.SetCompacted(false);
       if (task->manual && !status.ok()) manual_compactions_.Finish(status);
     }
@@ -306,7 +306,7 @@ void DBImpl::PutOff(std::shared_ptr<CompactionTask> task) {
     MutexLock jobs(&jobs_mutex_);
     EndCompaction(task);
     if (task->manual) manual_compactions_.SetCompacted(false);
-    order_spent_ -= task->order_bytes;  // nothing was brought in order for it
+    order_budget_.GiveBack(task->order_bytes);
   }
   JobEnded();
   task.reset();

@@ -24,6 +24,7 @@
 #include "db/last_write.h"
 #include "db/late_files.h"
 #include "db/manual_compactions.h"
+#include "db/order_budget.h"
 #include "db/partition_range.h"
 #include "db/point_reader.h"
 #include "db/read_logged.h"
@@ -379,7 +380,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status InstallGc(const GcTask& task, const GcOutput& output, bool* installed);
 
   // value_merge.cc
-  uint64_t OrderCredit() const LAVA_REQUIRES(jobs_mutex_);
   std::set<const ValueFileMeta*> BusyValueFiles() const
       LAVA_REQUIRES(jobs_mutex_);  // with what expires
   uint64_t MergedBytesMax(const PlanInputs& inputs) const LAVA_REQUIRES(jobs_mutex_);
@@ -393,9 +393,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void TakeAlong(const PlanInputs& inputs, const ValueMergePlan& plan, CompactionTask* task)
       LAVA_REQUIRES(jobs_mutex_);
   std::optional<CompactionTask> PlanOrdering(const PlanInputs& inputs) LAVA_REQUIRES(jobs_mutex_);
-  std::nullopt_t LookAgainAt(uint64_t credit) LAVA_REQUIRES(jobs_mutex_);
   uint32_t OrderUploadCost(const PlanInputs& inputs) const;
-  uint64_t OrderingStep() const;
   void LookForOrdering();
   void NoteDecision(const CompactionInput& input, const ValueFileMeta& file,
                     const MergeableFile& judged, ValueMergeReason reason)
@@ -461,6 +459,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   mutable Counters counters_;
   BackgroundFaults faults_{clock_, notifier_.get(), &counters_.background_errors,
                            environment_.retry_us_min, environment_.retry_us_max};
+  OrderBudget order_budget_{&counters_.scan_value_bytes, options_.value_merge_scan_percent,
+                            options_.value_file_bytes};
   os::Executor* executor_ = nullptr;
   std::unique_ptr<os::Executor> own_executor_;  // the host's; null: the environment's is used
   bool joined_ = false;
@@ -512,7 +512,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
                             .whole_bytes_max = kWholeBytesMax};
   const PointReader point_reader_{&read_context_};
   const Scanner scanner_{&read_context_};
-  std::atomic<uint64_t> ordering_look_at_{0};  // when so many bytes were scanned
 
   // Of what is planned and runs. Planning looks at all files, so nobody takes it who holds write.
   mutable Mutex jobs_mutex_ LAVA_ACQUIRED_BEFORE(state_mutex_);
@@ -524,14 +523,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   ValuePolicy value_policy_ LAVA_GUARDED_BY(jobs_mutex_);
   // The last ones, if they are kept.
   std::deque<std::string> value_decisions_ LAVA_GUARDED_BY(jobs_mutex_);
-  // The credit below which PlanOrdering() need not look.
-  uint64_t ordering_needs_ LAVA_GUARDED_BY(jobs_mutex_) = 0;
-  // Raw bytes that compactions wrote anew for the sake of scans.
-  uint64_t order_spent_ LAVA_GUARDED_BY(jobs_mutex_) = 0;
-  // The file that PlanOrdering() chose last, how tangled it was, and the credit for the same again.
-  std::string ordered_lower_ LAVA_GUARDED_BY(jobs_mutex_);
-  uint32_t ordered_tangle_ LAVA_GUARDED_BY(jobs_mutex_) = 0;
-  uint64_t ordered_needs_ LAVA_GUARDED_BY(jobs_mutex_) = 0;
   std::set<EntryKey, EntryOrder> busy_ LAVA_GUARDED_BY(jobs_mutex_);
   // Queued or running.
   std::set<std::shared_ptr<CompactionTask>> compactions_ LAVA_GUARDED_BY(jobs_mutex_);

@@ -96,7 +96,6 @@ DBImpl::DBImpl(const DBOptions& options, std::string path, const DBEnvironment& 
               .live_bytes_floor = options.space_live_bytes_floor},
              options.slowed_bytes_per_second, path_, quota_, clock_),
       value_policy_(options.value_policy) {
-  ordering_look_at_ = OrderingStep();
   in_memory_bytes_max_ = environment.value_in_memory_bytes_max;
   if (in_memory_bytes_max_ == 0)
     in_memory_bytes_max_ = std::max(kValueInMemoryAlways, memtable_limit_ / kValueMemtableShare);

@@ -76,13 +76,6 @@ bool IsLowEnough(const Version& version, uint32_t output_level) {
 
 }  // namespace
 
-// What scans fetched pays for what is written anew so that they fetch it in order.
-uint64_t DBImpl::OrderCredit() const {
-  const uint64_t scanned = counters_.scan_value_bytes.load(std::memory_order_relaxed);
-  const uint64_t earned = scanned / 100 * options_.value_merge_scan_percent;
-  return earned - std::min(earned, order_spent_);
-}
-
 // In percent, beside writing a byte of a file that a checkpoint has.
 uint32_t DBImpl::OrderUploadCost(const PlanInputs& inputs) const {
   return inputs.takes_checkpoints ? options_.gc_upload_cost_percent : 0;
@@ -139,7 +132,7 @@ DBImpl::ValueMergePlan DBImpl::PlanValueMerge(const PlanInputs& inputs,
                                   .garbage_percent = effort.garbage_percent,
                                   .checkpoint_percent = effort.checkpoint_percent,
                                   .sorted_runs_max = options_.value_sorted_runs_max,
-                                  .order_bytes_max = OrderCredit(),
+                                  .order_bytes_max = order_budget_.Credit(),
                                   .upload_cost_percent = OrderUploadCost(inputs),
                                   .bytes_max = MergedBytesMax(inputs)};
   plan.reasons = RulesOf(value_policy_).JudgeMerge(plan.files, options);
@@ -160,24 +153,16 @@ void DBImpl::TakeAlong(const PlanInputs& inputs, const ValueMergePlan& plan, Com
     task->copied_bytes += static_cast<uint64_t>(static_cast<double>(plan.candidates[i]->bytes) *
                                                 static_cast<double>(file.reached) / raw);
   }
-  order_spent_ += task->order_bytes;
 }
 
-// PlanOrdering() looks again when scans have earned so much, or one step more.
-std::nullopt_t DBImpl::LookAgainAt(uint64_t credit) {
-  const uint64_t now = OrderCredit();
-  ordering_needs_ = credit > now ? credit : now + OrderingStep();
-  return std::nullopt;
-}
-
-// A key file of the last level is rewritten for its values' sake, when nothing else is to be done
-// and scans have paid for enough of them: who scans what nobody writes any more would else wait
-// for ever for a compaction that takes them along.
+// Rewrites a key file of the last level to put its values in order, when nothing else is to be done
+// and scans have paid for enough of them. Without this, values that are scanned but no longer
+// written would never be put in order, because no compaction would include them.
 std::optional<CompactionTask> DBImpl::PlanOrdering(const PlanInputs& inputs) {
   const Version& version = *inputs.version;
   if (value_policy_ != ValuePolicy::kAutomatic || options_.value_sorted_runs_max == 0 ||
       running_compactions_ > 0 || !collections_.empty() || inputs.disk_full ||
-      inputs.pressure.slow > 0 || OrderCredit() < ordering_needs_)
+      inputs.pressure.slow > 0 || !order_budget_.IsPlanDue())
     return std::nullopt;
   uint32_t last = kLevelCountMax - 1;
   while (last > 0 && version.levels[last].empty()) --last;
@@ -191,8 +176,10 @@ std::optional<CompactionTask> DBImpl::PlanOrdering(const PlanInputs& inputs) {
     tangle = std::max(tangle, of);
   }
   if (tangle < options_.value_sorted_runs_max || late_files_.Contains(level[most].file->id) ||
-      inputs.Avoids(level[most].file->id))
-    return LookAgainAt(0);
+      inputs.Avoids(level[most].file->id)) {
+    order_budget_.PlanAgainAt(0);
+    return std::nullopt;
+  }
   CompactionPlan plan;
   plan.level = plan.output_level = last;
   plan.inputs.push_back({last, {static_cast<uint32_t>(most)}});
@@ -208,33 +195,21 @@ std::optional<CompactionTask> DBImpl::PlanOrdering(const PlanInputs& inputs) {
     merged += is_merged ? 1 : 0;
     bytes += is_merged ? values.files[i].reached : 0;
   }
-  // All at once, or as many as a job takes: what is brought in order bit by bit is written again
-  // and again. And the keys are written again for it.
-  if (unpaid > 0 || merged < 2 || bytes < level[most].file->bytes) return LookAgainAt(cost);
-  // Hot and cold values go to files of their own, so a file may be as tangled after it was put in
-  // order as before. It is put in order again once scans have earned as much again as was spent.
-  if (level[most].lower == ordered_lower_ && tangle >= ordered_tangle_ &&
-      OrderCredit() < ordered_needs_)
-    return LookAgainAt(ordered_needs_);
-  ordered_lower_ = level[most].lower;
-  ordered_tangle_ = tangle;
-  ordering_needs_ = 0;
+  // All files are merged at once, or as many as a job takes, because values that are put in order
+  // bit by bit are rewritten again and again. They must also outweigh the keys that are rewritten.
+  if (unpaid > 0 || merged < 2 || bytes < level[most].file->bytes) {
+    order_budget_.PlanAgainAt(cost);
+    return std::nullopt;
+  }
+  if (!order_budget_.MayOrder(level[most].lower, tangle)) return std::nullopt;
   TakeAlong(inputs, values, &task);
-  ordered_needs_ = OrderCredit() + std::max(order_spent_, OrderingStep());
+  order_budget_.NoteOrder(level[most].lower, tangle, task.order_bytes);
   return task;
 }
 
-// Raw bytes of values that are worth a look for what to bring in order.
-uint64_t DBImpl::OrderingStep() const {
-  return std::max<uint64_t>(1, options_.value_file_bytes / 4);
-}
-
-// Now and then, after a scan.
+// After a scan.
 void DBImpl::LookForOrdering() {
-  const uint64_t scanned = counters_.scan_value_bytes.load(std::memory_order_relaxed);
-  uint64_t at = ordering_look_at_.load(std::memory_order_relaxed);
-  if (scanned < at || !ordering_look_at_.compare_exchange_strong(at, scanned + OrderingStep()))
-    return;
+  if (!order_budget_.IsLookDue()) return;
   Submit(os::Priority::kCompaction, [this] {
     MutexLock jobs(&jobs_mutex_);
     ScheduleCompactions();

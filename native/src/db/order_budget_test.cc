@@ -1,0 +1,96 @@
+#include "db/order_budget.h"
+
+#include <gtest/gtest.h>
+
+namespace lava {
+namespace {
+
+constexpr uint64_t kStep = 1000;
+
+class OrderBudgetTest : public testing::Test {
+ protected:
+  std::atomic<uint64_t> scanned_{0};
+  OrderBudget budget_{&scanned_, 50, 4 * kStep};
+};
+
+TEST_F(OrderBudgetTest, ScansEarnAndCompactionsSpend) {
+  EXPECT_EQ(budget_.Credit(), 0u) << "something is rewritten without scans";
+  scanned_ = 20'000;
+  EXPECT_EQ(budget_.Credit(), 10'000u);
+  budget_.Spend(4'000);
+  EXPECT_EQ(budget_.Credit(), 6'000u);
+  budget_.GiveBack(4'000);
+  EXPECT_EQ(budget_.Credit(), 10'000u) << "a compaction without effect was paid for";
+  budget_.Spend(30'000);
+  EXPECT_EQ(budget_.Credit(), 0u) << "debt passes for credit";
+  scanned_ = 80'000;
+  EXPECT_EQ(budget_.Credit(), 10'000u) << "the debt was forgotten";
+}
+
+TEST_F(OrderBudgetTest, APlanWithoutFindingsIsNotRepeatedBeforeThereIsMoreCredit) {
+  EXPECT_TRUE(budget_.IsPlanDue());
+  budget_.PlanAgainAt(5'000);
+  EXPECT_FALSE(budget_.IsPlanDue());
+  scanned_ = 9'900;
+  EXPECT_FALSE(budget_.IsPlanDue());
+  scanned_ = 10'000;
+  EXPECT_TRUE(budget_.IsPlanDue());
+  // The credit is there, and something else was missing: one step later.
+  budget_.PlanAgainAt(5'000);
+  EXPECT_FALSE(budget_.IsPlanDue());
+  scanned_ = 10'000 + 2 * kStep;
+  EXPECT_TRUE(budget_.IsPlanDue());
+}
+
+TEST_F(OrderBudgetTest, TheSameFileIsOrderedAgainOnlyOnceAsMuchAgainWasEarned) {
+  scanned_ = 20'000;
+  ASSERT_TRUE(budget_.MayOrder("a", 9));
+  budget_.PlanAgainAt(50'000);
+  budget_.NoteOrder("a", 9, 8'000);
+  EXPECT_TRUE(budget_.IsPlanDue()) << "others wait though there was something to do";
+  budget_.Spend(8'000);
+  EXPECT_EQ(budget_.Credit(), 2'000u);
+
+  EXPECT_TRUE(budget_.MayOrder("b", 9)) << "another file waits for it";
+  EXPECT_TRUE(budget_.MayOrder("a", 8)) << "it helped, and there is more to gain";
+  EXPECT_FALSE(budget_.MayOrder("a", 9));
+  EXPECT_FALSE(budget_.IsPlanDue()) << "the next plan finds the same";
+  scanned_ = 20'000 + 2 * 8'000 - 200;
+  EXPECT_FALSE(budget_.MayOrder("a", 10));
+  scanned_ = 20'000 + 2 * 8'000;
+  EXPECT_TRUE(budget_.IsPlanDue());
+  EXPECT_TRUE(budget_.MayOrder("a", 10));
+}
+
+TEST_F(OrderBudgetTest, CheapWorkIsNotRepeatedForLessThanAStep) {
+  budget_.NoteOrder("a", 9, 0);
+  scanned_ = 2 * kStep - 200;
+  EXPECT_FALSE(budget_.MayOrder("a", 9));
+  scanned_ = 2 * kStep;
+  EXPECT_TRUE(budget_.MayOrder("a", 9));
+}
+
+TEST_F(OrderBudgetTest, ScansAskForALookOncePerStep) {
+  EXPECT_FALSE(budget_.IsLookDue());
+  scanned_ = kStep - 1;
+  EXPECT_FALSE(budget_.IsLookDue());
+  scanned_ = kStep;
+  EXPECT_TRUE(budget_.IsLookDue());
+  EXPECT_FALSE(budget_.IsLookDue()) << "each scan asks for a plan over all files";
+  scanned_ = 5 * kStep;
+  EXPECT_TRUE(budget_.IsLookDue());
+  EXPECT_FALSE(budget_.IsLookDue()) << "steps that were passed at once are asked for one by one";
+  scanned_ = 6 * kStep;
+  EXPECT_TRUE(budget_.IsLookDue());
+}
+
+TEST(OrderBudget, TinyValueFilesHaveAStep) {
+  std::atomic<uint64_t> scanned{0};
+  OrderBudget budget(&scanned, 100, 0);
+  EXPECT_FALSE(budget.IsLookDue()) << "scans without values ask for plans";
+  budget.PlanAgainAt(0);
+  EXPECT_FALSE(budget.IsPlanDue());
+}
+
+}  // namespace
+}  // namespace lava
