@@ -53,8 +53,8 @@ PickerView DBImpl::MakePickerView(const PlanInputs& inputs) const {
                                               : 0,
                       .lower = entry.lower,
                       .upper = entry.upper,
-                      .busy = busy_.contains({entry.file->id, entry.lower}) ||
-                              late_files_.Contains(entry.file->id) || inputs.Avoids(entry.file->id),
+                      .busy = running_jobs_.IsBusy(entry) || late_files_.Contains(entry.file->id) ||
+                              inputs.Avoids(entry.file->id),
                       .clipped = entry.clipped()};
       view.l0_busy = view.l0_busy || (n == 0 && file.busy);
       view.levels[n].push_back(file);
@@ -95,7 +95,7 @@ void DBImpl::ScheduleCompactions() {
   }
   // One thread stays free for flushes where there are several.
   const uint32_t running_max = std::max(executor_->thread_count(), 2u) - 1;
-  while (running_compactions_ < running_max) {
+  while (running_jobs_.compactions() < running_max) {
     const PlanInputs inputs = TakePlanInputs();
     const PickerView view = MakePickerView(inputs);
     const PickerOptions options = MakePickerOptions(inputs);
@@ -103,7 +103,7 @@ void DBImpl::ScheduleCompactions() {
     CompactionCause cause =
         plan && plan->level == 0 ? CompactionCause::kLevel0 : CompactionCause::kLevelSize;
     // What upper levels hide becomes garbage that can be collected.
-    const bool collecting = !collections_.empty();
+    const bool collecting = running_jobs_.collections() > 0;
     if (!plan &&
         ((inputs.disk_full && !collecting) ||
          ShouldExpose(inputs.pressure, inputs.hidden_bytes, inputs.live_bytes, collecting))) {
@@ -116,7 +116,7 @@ void DBImpl::ScheduleCompactions() {
         ordering->cause = CompactionCause::kOrder;
         StartCompaction(inputs, std::move(*ordering));
       }
-      if (running_compactions_ > 0) return;
+      if (running_jobs_.compactions() > 0) return;
       // What failed may be left undone for good.
       MutexLock state(&state_mutex_);
       faults_.Worked(BackgroundFaults::Work::kCompaction);
@@ -133,7 +133,7 @@ void DBImpl::ScheduleCompactions() {
 // runs alone. Files that come meanwhile are left to the next request, or this one might never end.
 // Returns the request's status once it is done.
 std::optional<Status> DBImpl::ScheduleManual(const ManualCompactions::Current& manual) {
-  if (running_compactions_ > 0 || late_files_.any_key_file()) return std::nullopt;
+  if (running_jobs_.compactions() > 0 || late_files_.any_key_file()) return std::nullopt;
   {
     MutexLock state(&state_mutex_);
     if (sealed_.installed_through() < manual.sequence) {
@@ -195,53 +195,35 @@ CompactionTask DBImpl::MakeTask(const PlanInputs& inputs, const CompactionPlan& 
   return task;
 }
 
-void DBImpl::MarkBusy(const CompactionTask& task, bool busy) {
-  for (const CompactionInput::Level& level : task.input.inputs) {
-    for (const FileEntry& entry : level.entries) {
-      if (busy) {
-        busy_.emplace(entry.file->id, entry.lower);
-      } else {
-        const auto found = busy_.find(std::pair<FileId, Slice>(entry.file->id, entry.lower));
-        if (found != busy_.end()) busy_.erase(found);
-      }
-    }
-  }
-}
-
 void DBImpl::StartCompaction(const PlanInputs& inputs, CompactionTask task) {
   if (!task.trivial_move && !task.values_chosen)
     TakeAlong(inputs, PlanValueMerge(inputs, task.input), &task);
   task.input.version = ScopeOf(task.input);
   const os::Priority priority = task.priority;
   auto shared = std::make_shared<CompactionTask>(std::move(task));
+  running_jobs_.Insert(shared);
   try {
-    MarkBusy(*shared, true);
-    compactions_.insert(shared);
     Submit(priority, [this, weak = std::weak_ptr<CompactionTask>(shared)] {
       if (std::shared_ptr<CompactionTask> queued = weak.lock()) RunCompactionJob(std::move(queued));
     });
   } catch (const std::bad_alloc&) {
-    MarkBusy(*shared, false);
-    compactions_.erase(shared);
+    running_jobs_.Remove(shared);
     throw;
   }
   order_budget_.Spend(shared->order_bytes);
-  ++running_compactions_;
   space_.AddCopied(shared->copied_bytes);
-  ++jobs_in_flight_;
+  ++job_counts_.in_flight;
 }
 
-// The job is neither queued nor running any more. The caller counts it out of jobs_in_flight_ once
-// its successors are planned.
+// The job is neither queued nor running any more. The caller counts it out of the jobs in flight
+// once its successors are planned.
 void DBImpl::EndCompaction(const std::shared_ptr<CompactionTask>& task) {
-  MarkBusy(*task, false);
-  --running_compactions_;
+  running_jobs_.Remove(task);
   space_.RemoveCopied(task->copied_bytes);
-  compactions_.erase(task);
 }
 
 void DBImpl::JobEnded() {
-  --jobs_in_flight_;
+  --job_counts_.in_flight;
   MutexLock state(&state_mutex_);
   (void)Tried([this] {
     state_mutex_.AssertHeld();

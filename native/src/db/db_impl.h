@@ -29,6 +29,7 @@
 #include "db/point_reader.h"
 #include "db/read_logged.h"
 #include "db/read_view.h"
+#include "db/running_jobs.h"
 #include "db/scanner.h"
 #include "db/sealed_memtables.h"
 #include "db/snapshot_impl.h"
@@ -173,15 +174,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void FlushSealed();
 
  private:
-  using EntryKey = std::pair<FileId, std::string>;
-  struct EntryOrder {
-    using is_transparent = void;
-    template <typename A, typename B>
-    bool operator()(const A& a, const B& b) const {
-      return a.first != b.first ? a.first < b.first : Slice(a.second) < Slice(b.second);
-    }
-  };
-
   // open.cc, import.cc
   Status CheckOptions() const;
   Status OpenVersion(std::span<const ImportSource> imports);
@@ -359,7 +351,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status Compact(const CompactionTask& task, CompactionInfo* told);
   Status InstallCompaction(const CompactionTask& task, const CompactionOutput& output,
                            bool* installed);
-  void MarkBusy(const CompactionTask& task, bool busy) LAVA_REQUIRES(jobs_mutex_);
 
   // working_sets.cc
   JobShape ShapeOf(const std::map<uint64_t, TableOptions>& tables) const;
@@ -380,8 +371,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status InstallGc(const GcTask& task, const GcOutput& output, bool* installed);
 
   // value_merge.cc
-  std::set<const ValueFileMeta*> BusyValueFiles() const
-      LAVA_REQUIRES(jobs_mutex_);  // with what expires
   uint64_t MergedBytesMax(const PlanInputs& inputs) const LAVA_REQUIRES(jobs_mutex_);
   struct ValueMergePlan {
     std::vector<const ValueFileMeta*> candidates;
@@ -459,6 +448,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   mutable Counters counters_;
   BackgroundFaults faults_{clock_, notifier_.get(), &counters_.background_errors,
                            environment_.retry_us_min, environment_.retry_us_max};
+  JobCounts job_counts_;
   OrderBudget order_budget_{&counters_.scan_value_bytes, options_.value_merge_scan_percent,
                             options_.value_file_bytes};
   os::Executor* executor_ = nullptr;
@@ -515,22 +505,14 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
 
   // Of what is planned and runs. Planning looks at all files, so nobody takes it who holds write.
   mutable Mutex jobs_mutex_ LAVA_ACQUIRED_BEFORE(state_mutex_);
-  // Queued or running.
-  std::set<std::shared_ptr<GcTask>> collections_ LAVA_GUARDED_BY(jobs_mutex_);
+  RunningJobs running_jobs_ LAVA_GUARDED_BY(jobs_mutex_){&job_counts_};
   // What references named of a value file's births when the collector wrote it: it has no garbage
   // before that has fallen, whatever its births' other files have.
   std::map<FileId, uint64_t> gc_baselines_ LAVA_GUARDED_BY(jobs_mutex_);
   ValuePolicy value_policy_ LAVA_GUARDED_BY(jobs_mutex_);
   // The last ones, if they are kept.
   std::deque<std::string> value_decisions_ LAVA_GUARDED_BY(jobs_mutex_);
-  std::set<EntryKey, EntryOrder> busy_ LAVA_GUARDED_BY(jobs_mutex_);
-  // Queued or running.
-  std::set<std::shared_ptr<CompactionTask>> compactions_ LAVA_GUARDED_BY(jobs_mutex_);
   std::array<std::string, kLevelCountMax> cursors_ LAVA_GUARDED_BY(jobs_mutex_);  // of the picker
-  // Changed under jobs; read by anyone.
-  std::atomic<uint32_t> running_compactions_{0}, running_collections_{0};
-  // Queued, running, or ended with their successors not planned yet; flushes, too.
-  std::atomic<uint32_t> jobs_in_flight_{0};
 
   mutable Mutex state_mutex_;
   CondVar changed_;                   // of anything guarded by state_mutex_

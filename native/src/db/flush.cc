@@ -28,7 +28,7 @@ Status DBImpl::FlushHere() {
     SealBothLocked(FlushCause::kReplay);
     group = sealed_.GroupAll();
     sealed_.Started(group.get());
-    ++jobs_in_flight_;
+    ++job_counts_.in_flight;
   }
   {
     MutexUnlock others(&write_mutex_);
@@ -132,7 +132,7 @@ void DBImpl::StartFlush(const std::shared_ptr<FlushGroup>& group) {
     JobEnded();
   });
   sealed_.Started(group.get());
-  ++jobs_in_flight_;
+  ++job_counts_.in_flight;
 }
 
 void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {

@@ -79,21 +79,22 @@ void DBImpl::ScheduleGc() {
   const PlanInputs inputs = TakePlanInputs();
   const Version& version = *inputs.version;
   if (version.value_files.empty() || options_.gc_garbage_percent > 100) return;
-  if (collections_.size() >= GcEffortNow(inputs).jobs) return;
+  if (running_jobs_.collections() >= GcEffortNow(inputs).jobs) return;
   std::erase_if(gc_baselines_, [&version](const auto& baseline) {
     return !version.value_files.contains(baseline.first);
   });
   const std::vector<ValueFileGarbage> garbage = GarbageOf(version);
-  while (collections_.size() < GcEffortNow(inputs).jobs && StartCollection(inputs, garbage)) {
+  while (running_jobs_.collections() < GcEffortNow(inputs).jobs &&
+         StartCollection(inputs, garbage)) {
   }
-  if (!collections_.empty()) return;
+  if (running_jobs_.collections() > 0) return;
   // What failed may be left undone for good.
   MutexLock state(&state_mutex_);
   faults_.Worked(BackgroundFaults::Work::kCollection);
 }
 
 bool DBImpl::StartCollection(const PlanInputs& inputs, const std::vector<ValueFileGarbage>& all) {
-  const std::set<const ValueFileMeta*> busy = BusyValueFiles();
+  const std::set<const ValueFileMeta*> busy = running_jobs_.BusyValueFiles();
   auto task = std::make_shared<GcTask>();
   task->input.version = inputs.version;
   const int64_t now_ms = expiry_time_.Now().older_ms;
@@ -138,17 +139,16 @@ bool DBImpl::StartCollection(const PlanInputs& inputs, const std::vector<ValueFi
     task->copied_bytes += static_cast<uint64_t>(static_cast<double>(all[i].file->bytes) * live /
                                                 static_cast<double>(raw));
   }
-  collections_.insert(task);
+  running_jobs_.Insert(task);
   const bool submitted = TrySubmit(os::Priority::kGc, [this, weak = std::weak_ptr<GcTask>(task)] {
     if (std::shared_ptr<GcTask> queued = weak.lock()) RunGcJob(std::move(queued));
   });
   if (!submitted) {
-    collections_.erase(task);
+    running_jobs_.Remove(task);
     return false;
   }
-  ++running_collections_;
   space_.AddCopied(task->copied_bytes);
-  ++jobs_in_flight_;
+  ++job_counts_.in_flight;
   return true;
 }
 
@@ -175,8 +175,7 @@ void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
   const DamageSearch damage = SearchDamage(status);
   {
     MutexLock jobs(&jobs_mutex_);
-    collections_.erase(task);
-    --running_collections_;
+    running_jobs_.Remove(task);
     space_.RemoveCopied(task->copied_bytes);
     {
       MutexLock state(&state_mutex_);
@@ -302,7 +301,7 @@ Status DBImpl::InstallGc(const GcTask& task, const GcOutput& output, bool* insta
   }
   MutexLock state(&state_mutex_);
   space_.LearnFreed(task.input, output, clock_->MonotonicMicros() - task.began_us,
-                    running_collections_);
+                    job_counts_.collections);
   Adopt();
   Counters::Add(&counters_.versions_installed, 1);
   return Status::OK();

@@ -149,7 +149,7 @@ Status DBImpl::RelieveMemtables(uint64_t since_us) {
   ScheduleCompactions();
   MutexLock state(&state_mutex_);
   UrgeSpace();
-  if (running_compactions_ + running_collections_ > 0) return Status::OK();
+  if (job_counts_.compactions + job_counts_.collections > 0) return Status::OK();
   return flush();
 }
 
@@ -157,7 +157,7 @@ Status DBImpl::RelieveLevel0(uint64_t since_us) {
   MutexLock jobs(&jobs_mutex_);
   {
     MutexLock state(&state_mutex_);
-    if (running_compactions_ == 0)
+    if (job_counts_.compactions == 0)
       LAVA_RETURN_IF_ERROR(faults_.RetryNow(BackgroundFaults::Work::kCompaction, since_us));
     ScheduleFlushes(false);
   }
@@ -165,7 +165,7 @@ Status DBImpl::RelieveLevel0(uint64_t since_us) {
   executor_->Urge(os::Priority::kL0Compaction);
   executor_->Urge(os::Priority::kCompaction);  // it may hold files that L0 is to be merged with
   MutexLock state(&state_mutex_);
-  if (running_compactions_ > 0) return Status::OK();
+  if (job_counts_.compactions > 0) return Status::OK();
   if (faults_.avoids_any()) return faults_.DamageOf(*version_);
   return faults_.StatusOf(BackgroundFaults::Work::kCompaction);
 }

@@ -331,8 +331,7 @@ void DBImpl::TearDown() {
     active_.reset();
     active_bytes_ = 0;
     sealed_.Clear();
-    compactions_.clear();
-    collections_.clear();
+    running_jobs_.Clear();
     late_files_.Clear();
     tables_.ForgetDeadRanges();
     version_ = std::make_shared<Version>();

@@ -24,8 +24,8 @@ void DBImpl::AdoptVersion() {
 SpaceWork DBImpl::SpaceWorkNow() const {
   SpaceWork work;
   work.pinned_bytes = versions_.obsolete_files().pinned_bytes();
-  work.busy = jobs_in_flight_ > 0 || late_files_.any_key_file();
-  work.collecting = running_collections_ > 0;
+  work.busy = job_counts_.in_flight > 0 || late_files_.any_key_file();
+  work.collecting = job_counts_.collections > 0;
   if (work.pinned_bytes > 0) work.oldest_snapshot = snapshots_->oldest();
   if (const Status failure = faults_.FirstFailure(); !failure.ok())
     work.failure = failure.ToString();
@@ -77,7 +77,7 @@ Status DBImpl::MakeSpace(uint64_t since_us, bool* go_on) {
   ScheduleCompactions();  // they expose more garbage when nothing is collected
   MutexLock state(&state_mutex_);
   UrgeSpace();
-  if (running_compactions_ + running_collections_ > 0) return Status::OK();
+  if (job_counts_.compactions + job_counts_.collections > 0) return Status::OK();
   // The files of a flush are not planned for yet.
   if (flushing || sealed_.running() > 0 || version != version_) return Status::OK();
   // Garbage may be freed once the missing files have arrived.
@@ -131,7 +131,7 @@ GcEffort DBImpl::GcEffortNow(const PlanInputs& inputs) const {
        .allowed_percent = pressure.bytes ? 0 : pressure.garbage_percent,
        .jobs_max = GcJobsMax(),
        .upload_cost_percent = options_.gc_upload_cost_percent,
-       .last_resort = (pressure.stop || inputs.disk_full) && running_compactions_ == 0});
+       .last_resort = (pressure.stop || inputs.disk_full) && job_counts_.compactions == 0});
 }
 
 // Files of other origins came with a checkpoint.

@@ -57,8 +57,8 @@ DBStatistics DBImpl::statistics() const {
   {
     MutexLock state(&state_mutex_);
     out.running_flushes = sealed_.running();
-    out.running_compactions = running_compactions_;
-    out.running_gc = running_collections_;
+    out.running_compactions = job_counts_.compactions;
+    out.running_gc = job_counts_.collections;
   }
   const SpaceState space = space_.state();
   out.space_pressure_percent =

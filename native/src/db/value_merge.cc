@@ -81,16 +81,6 @@ uint32_t DBImpl::OrderUploadCost(const PlanInputs& inputs) const {
   return inputs.takes_checkpoints ? options_.gc_upload_cost_percent : 0;
 }
 
-std::set<const ValueFileMeta*> DBImpl::BusyValueFiles() const {
-  std::set<const ValueFileMeta*> busy;
-  for (const std::shared_ptr<GcTask>& task : collections_)
-    for (const auto* files : {&task->input.files, &task->input.expired})
-      for (const std::shared_ptr<ValueFileMeta>& file : *files) busy.insert(file.get());
-  for (const std::shared_ptr<CompactionTask>& task : compactions_)
-    busy.insert(task->input.merged_values.begin(), task->input.merged_values.end());
-  return busy;
-}
-
 // Both the old and the new values are there until the compaction ends.
 uint64_t DBImpl::MergedBytesMax(const PlanInputs& inputs) const {
   const uint64_t most = kMergedFilesMax * options_.value_file_bytes;
@@ -107,7 +97,7 @@ DBImpl::ValueMergePlan DBImpl::PlanValueMerge(const PlanInputs& inputs,
   if (version.value_files.empty() || input.output_level == 0) return plan;
   const Reach reach = ReachOf(input);
   if (reach.by_birth.empty()) return plan;
-  const std::set<const ValueFileMeta*> busy = BusyValueFiles();
+  const std::set<const ValueFileMeta*> busy = running_jobs_.BusyValueFiles();
   for (const ValueFileGarbage& garbage : GarbageOf(version)) {
     const ValueFileMeta& file = *garbage.file;
     const uint64_t reached = ReachedOf(file, version, reach);
@@ -161,7 +151,7 @@ void DBImpl::TakeAlong(const PlanInputs& inputs, const ValueMergePlan& plan, Com
 std::optional<CompactionTask> DBImpl::PlanOrdering(const PlanInputs& inputs) {
   const Version& version = *inputs.version;
   if (value_policy_ != ValuePolicy::kAutomatic || options_.value_sorted_runs_max == 0 ||
-      running_compactions_ > 0 || !collections_.empty() || inputs.disk_full ||
+      running_jobs_.compactions() > 0 || running_jobs_.collections() > 0 || inputs.disk_full ||
       inputs.pressure.slow > 0 || !order_budget_.IsPlanDue())
     return std::nullopt;
   uint32_t last = kLevelCountMax - 1;

@@ -1,0 +1,65 @@
+#include "db/running_jobs.h"
+
+#include <new>
+
+#include "base/check.h"
+
+namespace lava {
+
+void RunningJobs::Insert(const std::shared_ptr<CompactionTask>& task) {
+  if (!compactions_.insert(task).second) return;
+  ++counts_->compactions;
+  try {
+    for (const CompactionInput::Level& level : task->input.inputs) {
+      for (const FileEntry& entry : level.entries) {
+        const bool was_idle = busy_entries_.emplace(entry.file->id, entry.lower).second;
+        LAVA_DCHECK(was_idle);
+      }
+    }
+  } catch (const std::bad_alloc&) {
+    Remove(task);
+    throw;
+  }
+}
+
+void RunningJobs::Insert(const std::shared_ptr<GcTask>& task) {
+  if (!collections_.insert(task).second) return;
+  ++counts_->collections;
+}
+
+void RunningJobs::Remove(const std::shared_ptr<CompactionTask>& task) {
+  if (compactions_.erase(task) == 0) return;
+  --counts_->compactions;
+  for (const CompactionInput::Level& level : task->input.inputs) {
+    for (const FileEntry& entry : level.entries) {
+      const auto found = busy_entries_.find(std::pair<FileId, Slice>(entry.file->id, entry.lower));
+      if (found != busy_entries_.end()) busy_entries_.erase(found);
+    }
+  }
+}
+
+void RunningJobs::Remove(const std::shared_ptr<GcTask>& task) {
+  if (collections_.erase(task) == 0) return;
+  --counts_->collections;
+}
+
+void RunningJobs::Clear() {
+  while (!compactions_.empty()) Remove(std::shared_ptr(*compactions_.begin()));
+  while (!collections_.empty()) Remove(std::shared_ptr(*collections_.begin()));
+}
+
+bool RunningJobs::IsBusy(const FileEntry& entry) const {
+  return busy_entries_.contains(std::pair<FileId, Slice>(entry.file->id, entry.lower));
+}
+
+std::set<const ValueFileMeta*> RunningJobs::BusyValueFiles() const {
+  std::set<const ValueFileMeta*> busy;
+  for (const std::shared_ptr<GcTask>& task : collections_)
+    for (const auto* files : {&task->input.files, &task->input.expired})
+      for (const std::shared_ptr<ValueFileMeta>& file : *files) busy.insert(file.get());
+  for (const std::shared_ptr<CompactionTask>& task : compactions_)
+    busy.insert(task->input.merged_values.begin(), task->input.merged_values.end());
+  return busy;
+}
+
+}  // namespace lava

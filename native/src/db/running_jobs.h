@@ -1,0 +1,66 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "db/job_plans.h"
+
+namespace lava {
+
+/// How many background jobs an instance has.
+/// Threads:    any may read. RunningJobs changes all but in_flight.
+struct JobCounts {
+  std::atomic<uint32_t> compactions{0}, collections{0};  // queued or running
+  /// Jobs that are queued or running, or have ended and their successors are not planned yet;
+  /// includes flushes.
+  std::atomic<uint32_t> in_flight{0};
+};
+
+/// The compactions and collections of an instance that are queued or running, and the files that
+/// are busy because of them. No file is an input of two jobs.
+/// Threads:    guarded by its owner's mutex, which the owner's annotation tells the compiler.
+/// Ownership:  keeps each task, and with it the task's files, until Remove() or Clear(). Borrows
+/// the
+///             counts.
+/// Errors:     Insert() throws std::bad_alloc and has changed nothing then.
+class RunningJobs {
+ public:
+  explicit RunningJobs(JobCounts* counts) : counts_(counts) {}
+
+  void Insert(const std::shared_ptr<CompactionTask>& task);
+  void Insert(const std::shared_ptr<GcTask>& task);
+  /// Without effect if the task is not there.
+  void Remove(const std::shared_ptr<CompactionTask>& task);
+  void Remove(const std::shared_ptr<GcTask>& task);
+  /// Lets go of all tasks: none of them runs any more.
+  void Clear();
+
+  size_t compactions() const { return compactions_.size(); }
+  size_t collections() const { return collections_.size(); }
+  /// Whether a compaction has this entry of a version.
+  bool IsBusy(const FileEntry& entry) const;
+  /// Value files that a job collects, drops, or merges.
+  std::set<const ValueFileMeta*> BusyValueFiles() const;
+
+ private:
+  // The file and the lower bound of an entry: a file may have several entries.
+  using EntryKey = std::pair<FileId, std::string>;
+  struct EntryOrder {
+    using is_transparent = void;
+    template <typename A, typename B>
+    bool operator()(const A& a, const B& b) const {
+      return a.first != b.first ? a.first < b.first : Slice(a.second) < Slice(b.second);
+    }
+  };
+
+  JobCounts* const counts_;
+  std::set<std::shared_ptr<CompactionTask>> compactions_;
+  std::set<std::shared_ptr<GcTask>> collections_;
+  std::set<EntryKey, EntryOrder> busy_entries_;
+};
+
+}  // namespace lava

@@ -1,0 +1,123 @@
+#include "db/running_jobs.h"
+
+#include <gtest/gtest.h>
+
+namespace lava {
+namespace {
+
+FileEntry EntryOf(uint64_t number, const std::string& lower, const std::string& upper) {
+  auto file = std::make_shared<FileMeta>();
+  file->id = {{}, number};
+  file->lower = "a";
+  file->upper = "z";
+  return {file, lower, upper};
+}
+
+std::shared_ptr<ValueFileMeta> ValueFileOf(uint64_t number) {
+  auto file = std::make_shared<ValueFileMeta>();
+  file->id = {{}, number};
+  return file;
+}
+
+std::shared_ptr<CompactionTask> CompactionOf(const std::vector<FileEntry>& entries) {
+  auto task = std::make_shared<CompactionTask>();
+  CompactionInput::Level& level = task->input.inputs.emplace_back();
+  level.level = 1;
+  for (const FileEntry& entry : entries) level.entries.push_back(entry);
+  return task;
+}
+
+class RunningJobsTest : public testing::Test {
+ protected:
+  JobCounts counts_;
+  RunningJobs jobs_{&counts_};
+};
+
+TEST_F(RunningJobsTest, InputsAreBusyUntilTheirCompactionEnds) {
+  const FileEntry one = EntryOf(1, "a", "z"), two = EntryOf(2, "a", "z"),
+                  idle = EntryOf(3, "a", "z");
+  const auto first = CompactionOf({one}), second = CompactionOf({two});
+  jobs_.Insert(first);
+  jobs_.Insert(second);
+  EXPECT_EQ(jobs_.compactions(), 2u);
+  EXPECT_TRUE(jobs_.IsBusy(one));
+  EXPECT_TRUE(jobs_.IsBusy(two));
+  EXPECT_FALSE(jobs_.IsBusy(idle));
+  jobs_.Remove(first);
+  EXPECT_FALSE(jobs_.IsBusy(one));
+  EXPECT_TRUE(jobs_.IsBusy(two)) << "another job's input was let go";
+  jobs_.Remove(first);
+  EXPECT_EQ(jobs_.compactions(), 1u) << "a job was counted out twice";
+}
+
+// An imported file may stand several times in a version, for parts of its keys.
+TEST_F(RunningJobsTest, EntriesOfOneFileAreBusyByThemselves) {
+  const FileEntry left = EntryOf(1, "a", "m");
+  FileEntry right = left;
+  right.lower = "m";
+  right.upper = "z";
+  const auto of_left = CompactionOf({left}), of_right = CompactionOf({right});
+  jobs_.Insert(of_left);
+  EXPECT_TRUE(jobs_.IsBusy(left));
+  EXPECT_FALSE(jobs_.IsBusy(right));
+  jobs_.Insert(of_right);
+  jobs_.Remove(of_left);
+  EXPECT_FALSE(jobs_.IsBusy(left));
+  EXPECT_TRUE(jobs_.IsBusy(right));
+}
+
+TEST_F(RunningJobsTest, ValueFilesAreBusyThatAreCollectedDroppedOrMerged) {
+  const auto collected = ValueFileOf(1), dropped = ValueFileOf(2), merged = ValueFileOf(3);
+  const auto collection = std::make_shared<GcTask>();
+  collection->input.files.push_back(collected);
+  collection->input.expired.push_back(dropped);
+  const auto compaction = CompactionOf({EntryOf(9, "a", "z")});
+  compaction->input.merged_values.insert(merged.get());
+  EXPECT_TRUE(jobs_.BusyValueFiles().empty());
+  jobs_.Insert(collection);
+  jobs_.Insert(compaction);
+  EXPECT_EQ(jobs_.BusyValueFiles(),
+            (std::set<const ValueFileMeta*>{collected.get(), dropped.get(), merged.get()}));
+  jobs_.Remove(collection);
+  EXPECT_EQ(jobs_.BusyValueFiles(), std::set<const ValueFileMeta*>{merged.get()});
+}
+
+TEST_F(RunningJobsTest, AnyoneMayReadTheCounts) {
+  const auto compaction = CompactionOf({EntryOf(1, "a", "z")});
+  const auto collection = std::make_shared<GcTask>();
+  jobs_.Insert(compaction);
+  jobs_.Insert(collection);
+  EXPECT_EQ(counts_.compactions, 1u);
+  EXPECT_EQ(counts_.collections, 1u);
+  jobs_.Remove(compaction);
+  EXPECT_EQ(counts_.compactions, 0u);
+  jobs_.Remove(collection);
+  EXPECT_EQ(counts_.collections, 0u);
+}
+
+TEST_F(RunningJobsTest, ClearLetsGoOfTasksAndTheirFiles) {
+  std::weak_ptr<FileMeta> key_file;
+  std::weak_ptr<ValueFileMeta> value_file;
+  FileEntry same;
+  {
+    const FileEntry entry = EntryOf(1, "a", "z");
+    key_file = entry.file;
+    same = EntryOf(1, "a", "z");
+    jobs_.Insert(CompactionOf({entry}));
+    const auto collection = std::make_shared<GcTask>();
+    collection->input.files.push_back(ValueFileOf(2));
+    value_file = collection->input.files.front();
+    jobs_.Insert(collection);
+  }
+  EXPECT_FALSE(key_file.expired());
+  EXPECT_FALSE(value_file.expired());
+  EXPECT_TRUE(jobs_.IsBusy(same));
+  jobs_.Clear();
+  EXPECT_TRUE(key_file.expired());
+  EXPECT_TRUE(value_file.expired());
+  EXPECT_FALSE(jobs_.IsBusy(same));
+  EXPECT_EQ(counts_.compactions + counts_.collections, 0u);
+}
+
+}  // namespace
+}  // namespace lava
