@@ -36,6 +36,7 @@
 #include "db/space_controller.h"
 #include "db/table_impl.h"
 #include "db/table_registry.h"
+#include "db/value_decisions.h"
 #include "db/version_store.h"
 #include "db/write_ahead_log.h"
 #include "db/write_stall.h"
@@ -136,7 +137,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void ContinueTime(const TtlTime& before) override { expiry_time_.Continue(before); }
   TtlTime time() const override { return expiry_time_.time(); }
   void SetValuePolicy(ValuePolicy policy) override;
-  std::vector<std::string> TakeValueDecisions() override;
+  std::vector<std::string> TakeValueDecisions() override { return value_decisions_.Take(); }
   std::vector<BackgroundEvent> TakeBackgroundEvents() override;
   DBStatistics statistics() const override;
   TableStatistics table_statistics(Table* table) const override;
@@ -384,9 +385,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::optional<CompactionTask> PlanOrdering(const PlanInputs& inputs) LAVA_REQUIRES(jobs_mutex_);
   uint32_t OrderUploadCost(const PlanInputs& inputs) const;
   void LookForOrdering();
-  void NoteDecision(const CompactionInput& input, const ValueFileMeta& file,
-                    const MergeableFile& judged, ValueMergeReason reason)
-      LAVA_REQUIRES(jobs_mutex_);
 
   // faults.cc.
   /// Looks for the file that the error of a failed job names; walks all files of the version.
@@ -448,6 +446,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   mutable Counters counters_;
   BackgroundFaults faults_{clock_, notifier_.get(), &counters_.background_errors,
                            environment_.retry_us_min, environment_.retry_us_max};
+  ValueDecisions value_decisions_{&counters_, options_.value_decisions_max};
   JobCounts job_counts_;
   OrderBudget order_budget_{&counters_.scan_value_bytes, options_.value_merge_scan_percent,
                             options_.value_file_bytes};
@@ -510,8 +509,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   // before that has fallen, whatever its births' other files have.
   std::map<FileId, uint64_t> gc_baselines_ LAVA_GUARDED_BY(jobs_mutex_);
   ValuePolicy value_policy_ LAVA_GUARDED_BY(jobs_mutex_);
-  // The last ones, if they are kept.
-  std::deque<std::string> value_decisions_ LAVA_GUARDED_BY(jobs_mutex_);
   std::array<std::string, kLevelCountMax> cursors_ LAVA_GUARDED_BY(jobs_mutex_);  // of the picker
 
   mutable Mutex state_mutex_;

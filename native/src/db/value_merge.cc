@@ -134,7 +134,7 @@ void DBImpl::TakeAlong(const PlanInputs& inputs, const ValueMergePlan& plan, Com
   task->values_chosen = true;
   for (size_t i = 0; i < plan.files.size(); ++i) {
     const MergeableFile& file = plan.files[i];
-    NoteDecision(task->input, *plan.candidates[i], file, plan.reasons[i]);
+    value_decisions_.Note(task->input, *plan.candidates[i], file, plan.reasons[i]);
     if (!IsMerged(plan.reasons[i])) continue;
     task->input.merged_values.insert(plan.candidates[i]);
     if (plan.reasons[i] == ValueMergeReason::kTangled && value_policy_ == ValuePolicy::kAutomatic)
@@ -204,31 +204,6 @@ void DBImpl::LookForOrdering() {
     MutexLock jobs(&jobs_mutex_);
     ScheduleCompactions();
   });
-}
-
-void DBImpl::NoteDecision(const CompactionInput& input, const ValueFileMeta& file,
-                          const MergeableFile& judged, ValueMergeReason reason) {
-  if (reason == ValueMergeReason::kDirty)
-    Counters::Add(&counters_.merged_for_garbage_bytes, judged.reached);
-  if (reason == ValueMergeReason::kTangled)
-    Counters::Add(&counters_.merged_for_order_bytes, judged.reached);
-  if (reason == ValueMergeReason::kMovesDown)
-    Counters::Add(&counters_.merged_down_bytes, judged.reached);
-  if (options_.value_decisions_max == 0) return;
-  if (value_decisions_.size() >= options_.value_decisions_max) value_decisions_.pop_front();
-  value_decisions_.push_back("compaction of L" + std::to_string(input.inputs.front().level) +
-                             " to L" + std::to_string(input.output_level) + ", " +
-                             file.id.ValueFileName() + " of L" + std::to_string(file.level) +
-                             ": of " + std::to_string(judged.raw_bytes) + " bytes " +
-                             std::to_string(judged.garbage) + " are garbage, " +
-                             std::to_string(judged.reached) + " are reached: " + NameOf(reason));
-}
-
-std::vector<std::string> DBImpl::TakeValueDecisions() {
-  MutexLock jobs(&jobs_mutex_);
-  std::vector<std::string> taken(value_decisions_.begin(), value_decisions_.end());
-  value_decisions_.clear();
-  return taken;
 }
 
 void DBImpl::SetValuePolicy(ValuePolicy policy) {
