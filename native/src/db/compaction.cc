@@ -3,18 +3,14 @@
 
 #include "base/guarded.h"
 #include "db/db_impl.h"
-#include "db/version_search.h"
-#include "job/compaction_scope.h"
 
 namespace lava {
 namespace {
 
-// An output file overlaps at most this many target files of the level below it.
-constexpr uint64_t kOverlapFilesMax = 10;
-// A new file's index goes to the cache at once if it takes no more, and no more of the cache.
+// The index of a new file goes to the cache at once if it takes at most so many bytes, and at most
+// one part in kWarmShare of the cache.
 constexpr uint64_t kWarmBytesMax = 4 << 20, kWarmShare = 16;
-
-// What all instances of a lease remember of dropped keys takes at most one part in so many of it.
+// The drop caches of all instances of a lease take at most one part in so many of the lease.
 constexpr uint64_t kDropCacheShare = 64;
 
 }  // namespace
@@ -32,49 +28,17 @@ PlanInputs DBImpl::TakePlanInputs() const {
   inputs.hidden_bytes = space.hidden_bytes;
   inputs.disk_full = faults_.is_disk_full();
   inputs.takes_checkpoints = takes_checkpoints_;
+  inputs.origin = versions_.origin();
   inputs.in_checkpoint_below = in_checkpoint_below_;
+  inputs.value_policy = value_policy_;
+  inputs.gc_jobs_max =
+      options_.gc_jobs_max > 0 ? options_.gc_jobs_max : std::max(executor_->thread_count(), 2u) - 1;
   return inputs;
 }
 
-PickerView DBImpl::MakePickerView(const PlanInputs& inputs) const {
-  const Version& version = *inputs.version;
-  uint32_t levels = options_.level_count;
-  for (uint32_t n = levels; n < kLevelCountMax; ++n)
-    if (!version.levels[n].empty()) levels = n + 1;
-  PickerView view;
-  view.levels.resize(levels);
-  view.cursors.assign(cursors_.begin(), cursors_.begin() + levels);
-  for (uint32_t n = 0; n < levels; ++n) {
-    view.levels[n].reserve(version.levels[n].size());
-    for (const FileEntry& entry : version.levels[n]) {
-      PickerFile file{.bytes = entry.file->bytes,
-                      .referenced_bytes = n == 0 || inputs.pressure.slow > 0 || inputs.disk_full
-                                              ? ReferencedBytes(*entry.file)
-                                              : 0,
-                      .lower = entry.lower,
-                      .upper = entry.upper,
-                      .busy = running_jobs_.IsBusy(entry) || late_files_.Contains(entry.file->id) ||
-                              inputs.Avoids(entry.file->id),
-                      .clipped = entry.clipped()};
-      view.l0_busy = view.l0_busy || (n == 0 && file.busy);
-      view.levels[n].push_back(file);
-    }
-  }
-  return view;
-}
-
-PickerOptions DBImpl::MakePickerOptions(const PlanInputs& inputs) const {
-  return {.l0_trigger = options_.l0_compaction_trigger,
-          .l0_trigger_max = options_.l0_stall_trigger * 2 / 3,
-          .combines_l0 = inputs.pressure.slow <= 0 && !inputs.disk_full,
-          .level1_bytes = options_.level1_bytes,
-          .level_multiplier = options_.level_multiplier,
-          .target_file_bytes = options_.target_file_bytes,
-          .upload_cost_percent = inputs.takes_checkpoints ? options_.gc_upload_cost_percent : 0};
-}
-
-// Plans on the version of its begin. Files that leave the version meanwhile are inputs of jobs that
-// are busy until they end, and files that come are planned for by the next call.
+// Each plan is made on the version that is current when it begins. Files that leave that version
+// meanwhile are busy until the job that removes them ends. Files that come meanwhile are planned by
+// the next call.
 void DBImpl::ScheduleCompactions() {
   if (closed_.load()) return;
   Status manifest_status;
@@ -97,36 +61,16 @@ void DBImpl::ScheduleCompactions() {
   const uint32_t running_max = std::max(executor_->thread_count(), 2u) - 1;
   while (running_jobs_.compactions() < running_max) {
     const PlanInputs inputs = TakePlanInputs();
-    const PickerView view = MakePickerView(inputs);
-    const PickerOptions options = MakePickerOptions(inputs);
-    std::optional<CompactionPlan> plan = PickCompaction(view, options);
-    CompactionCause cause =
-        plan && plan->level == 0 ? CompactionCause::kLevel0 : CompactionCause::kLevelSize;
-    // What upper levels hide becomes garbage that can be collected.
-    const bool collecting = running_jobs_.collections() > 0;
-    if (!plan &&
-        ((inputs.disk_full && !collecting) ||
-         ShouldExpose(inputs.pressure, inputs.hidden_bytes, inputs.live_bytes, collecting))) {
-      plan = PickExposing(view, options);
-      cause = CompactionCause::kExposure;
-    }
-    if (!plan) {
-      std::optional<CompactionTask> ordering = PlanOrdering(inputs);
-      if (ordering) {
-        ordering->cause = CompactionCause::kOrder;
-        StartCompaction(inputs, std::move(*ordering));
-      }
-      if (running_jobs_.compactions() > 0) return;
-      // What failed may be left undone for good.
-      MutexLock state(&state_mutex_);
-      faults_.Worked(BackgroundFaults::Work::kCompaction);
-      return;
-    }
-    if (!plan->cursor.empty()) cursors_[plan->level] = plan->cursor;
-    CompactionTask task = MakeTask(inputs, *plan);
-    task.cause = cause;
-    StartCompaction(inputs, std::move(task));
+    std::optional<CompactionTask> task = compaction_planner_.PlanNext(inputs, running_jobs_);
+    if (!task) break;
+    const bool for_order = task->cause == CompactionCause::kOrder;
+    StartCompaction(std::move(*task));
+    if (for_order) return;  // it only runs alone
   }
+  if (running_jobs_.compactions() > 0) return;
+  // Nothing is left to do, so work that failed before will not be tried again.
+  MutexLock state(&state_mutex_);
+  faults_.Worked(BackgroundFaults::Work::kCompaction);
 }
 
 // Moves everything that was sealed before CompactAll() to the last level, in one compaction that
@@ -148,57 +92,15 @@ std::optional<Status> DBImpl::ScheduleManual(const ManualCompactions::Current& m
   const PlanInputs inputs = TakePlanInputs();
   if (!inputs.avoided.empty()) return faults_.DamageOf(*inputs.version);
   bool wait = false;
-  std::optional<CompactionPlan> plan = PickCompactAll(MakePickerView(inputs), &wait);
+  std::optional<CompactionTask> task = compaction_planner_.PlanAll(inputs, running_jobs_, &wait);
   if (wait) return std::nullopt;
-  if (!plan) plan = PlanRewrite(inputs);
-  if (!plan) return Status::OK();
-  CompactionTask task = MakeTask(inputs, *plan);
-  task.manual = true;
-  task.cause = CompactionCause::kManual;
-  StartCompaction(inputs, std::move(task));
+  if (!task) return Status::OK();
+  StartCompaction(std::move(*task));
   manual_compactions_.SetCompacted(true);
   return std::nullopt;
 }
 
-// All is in one level, but records in it may have expired since they got there.
-std::optional<CompactionPlan> DBImpl::PlanRewrite(const PlanInputs& inputs) {
-  const bool expires = std::any_of(inputs.tables.begin(), inputs.tables.end(),
-                                   [](const auto& table) { return table.second.ttl_ms > 0; });
-  if (!expires) return std::nullopt;
-  for (uint32_t n = kLevelCountMax; n-- > 1;) {
-    if (inputs.version->levels[n].empty()) continue;
-    CompactionPlan plan;
-    plan.level = plan.output_level = n;
-    CompactionPlan::Input& input = plan.inputs.emplace_back();
-    input.level = n;
-    for (uint32_t i = 0; i < inputs.version->levels[n].size(); ++i) input.files.push_back(i);
-    return plan;
-  }
-  return std::nullopt;
-}
-
-CompactionTask DBImpl::MakeTask(const PlanInputs& inputs, const CompactionPlan& plan) const {
-  CompactionTask task;
-  task.trivial_move = plan.trivial_move;
-  task.priority = plan.level == 0 ? os::Priority::kL0Compaction : os::Priority::kCompaction;
-  task.input.output_level = plan.output_level;
-  task.input.version = inputs.version;
-  task.input.target_file_bytes = options_.target_file_bytes;
-  task.input.overlap_bytes_max = kOverlapFilesMax * options_.target_file_bytes;
-  for (const CompactionPlan::Input& input : plan.inputs) {
-    CompactionInput::Level level;
-    level.level = input.level;
-    for (uint32_t i : input.files) level.entries.push_back(inputs.version->levels[input.level][i]);
-    task.input.inputs.push_back(std::move(level));
-  }
-  task.input.tables = inputs.tables;
-  return task;
-}
-
-void DBImpl::StartCompaction(const PlanInputs& inputs, CompactionTask task) {
-  if (!task.trivial_move && !task.values_chosen)
-    TakeAlong(inputs, PlanValueMerge(inputs, task.input), &task);
-  task.input.version = ScopeOf(task.input);
+void DBImpl::StartCompaction(CompactionTask task) {
   const os::Priority priority = task.priority;
   auto shared = std::make_shared<CompactionTask>(std::move(task));
   running_jobs_.Insert(shared);
@@ -374,6 +276,22 @@ Status DBImpl::InstallCompaction(const CompactionTask& task, const CompactionOut
   Adopt();
   Counters::Add(&counters_.versions_installed, 1);
   return Status::OK();
+}
+
+// After a scan.
+void DBImpl::LookForOrdering() {
+  if (!order_budget_.IsLookDue()) return;
+  Submit(os::Priority::kCompaction, [this] {
+    MutexLock jobs(&jobs_mutex_);
+    ScheduleCompactions();
+  });
+}
+
+void DBImpl::SetValuePolicy(ValuePolicy policy) {
+  MutexLock jobs(&jobs_mutex_);
+  value_policy_ = policy;
+  ScheduleCompactions();
+  ScheduleGc();
 }
 
 Status DBImpl::CompactAll(uint32_t timeout_ms, uint64_t* ticket) {

@@ -14,6 +14,7 @@
 #include "db/active_segments.h"
 #include "db/background_faults.h"
 #include "db/changelog_log.h"
+#include "db/compaction_planner.h"
 #include "db/counters.h"
 #include "db/environment.h"
 #include "db/event_notifier.h"
@@ -335,16 +336,13 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
 
   // compaction.cc
   PlanInputs TakePlanInputs() const LAVA_REQUIRES(jobs_mutex_) LAVA_EXCLUDES(state_mutex_);
-  PickerView MakePickerView(const PlanInputs& inputs) const LAVA_REQUIRES(jobs_mutex_);
-  PickerOptions MakePickerOptions(const PlanInputs& inputs) const;
   void ScheduleCompactions() LAVA_REQUIRES(jobs_mutex_) LAVA_EXCLUDES(write_mutex_, state_mutex_);
   std::optional<Status> ScheduleManual(const ManualCompactions::Current& manual)
       LAVA_REQUIRES(jobs_mutex_);
-  static std::optional<CompactionPlan> PlanRewrite(const PlanInputs& inputs);
   Status CompactAllNow(uint32_t timeout_ms, uint64_t* ticket);
-  CompactionTask MakeTask(const PlanInputs& inputs, const CompactionPlan& plan) const;
-  void StartCompaction(const PlanInputs& inputs, CompactionTask task) LAVA_REQUIRES(jobs_mutex_);
+  void StartCompaction(CompactionTask task) LAVA_REQUIRES(jobs_mutex_);
   void EndCompaction(const std::shared_ptr<CompactionTask>& task) LAVA_REQUIRES(jobs_mutex_);
+  void LookForOrdering();
   /// A job has ended, and what follows from that is planned.
   void JobEnded() LAVA_EXCLUDES(jobs_mutex_, state_mutex_);
   void RunCompactionJob(std::shared_ptr<CompactionTask> task);
@@ -371,21 +369,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status CollectGarbage(const GcTask& task, CollectionInfo* told);
   Status InstallGc(const GcTask& task, const GcOutput& output, bool* installed);
 
-  // value_merge.cc
-  uint64_t MergedBytesMax(const PlanInputs& inputs) const LAVA_REQUIRES(jobs_mutex_);
-  struct ValueMergePlan {
-    std::vector<const ValueFileMeta*> candidates;
-    std::vector<MergeableFile> files;       // the same
-    std::vector<ValueMergeReason> reasons;  // of each
-  };
-  ValueMergePlan PlanValueMerge(const PlanInputs& inputs, const CompactionInput& input) const
-      LAVA_REQUIRES(jobs_mutex_);
-  void TakeAlong(const PlanInputs& inputs, const ValueMergePlan& plan, CompactionTask* task)
-      LAVA_REQUIRES(jobs_mutex_);
-  std::optional<CompactionTask> PlanOrdering(const PlanInputs& inputs) LAVA_REQUIRES(jobs_mutex_);
-  uint32_t OrderUploadCost(const PlanInputs& inputs) const;
-  void LookForOrdering();
-
   // faults.cc.
   /// Looks for the file that the error of a failed job names; walks all files of the version.
   DamageSearch SearchDamage(const Status& status) const noexcept LAVA_EXCLUDES(state_mutex_);
@@ -406,11 +389,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
       LAVA_REQUIRES(write_mutex_, state_mutex_);
   Status MakeSpace(uint64_t since_us, bool* go_on)
       LAVA_EXCLUDES(write_mutex_, jobs_mutex_, state_mutex_);
-  uint32_t GcJobsMax() const;
   bool GiveUpOldestSnapshot();
   void RetryOnceSpaceIsMade();
-  GcEffort GcEffortNow(const PlanInputs& inputs) const LAVA_REQUIRES(jobs_mutex_);
-  bool IsInCheckpoint(const PlanInputs& inputs, const FileId& value_file) const;
 
   // process_space.cc
   void ReportJobs() LAVA_REQUIRES(state_mutex_);
@@ -505,11 +485,12 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   // Of what is planned and runs. Planning looks at all files, so nobody takes it who holds write.
   mutable Mutex jobs_mutex_ LAVA_ACQUIRED_BEFORE(state_mutex_);
   RunningJobs running_jobs_ LAVA_GUARDED_BY(jobs_mutex_){&job_counts_};
+  CompactionPlanner compaction_planner_ LAVA_GUARDED_BY(jobs_mutex_){
+      &options_, &late_files_, &order_budget_, &value_decisions_};
   // What references named of a value file's births when the collector wrote it: it has no garbage
   // before that has fallen, whatever its births' other files have.
   std::map<FileId, uint64_t> gc_baselines_ LAVA_GUARDED_BY(jobs_mutex_);
   ValuePolicy value_policy_ LAVA_GUARDED_BY(jobs_mutex_);
-  std::array<std::string, kLevelCountMax> cursors_ LAVA_GUARDED_BY(jobs_mutex_);  // of the picker
 
   mutable Mutex state_mutex_;
   CondVar changed_;                   // of anything guarded by state_mutex_

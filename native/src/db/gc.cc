@@ -79,12 +79,15 @@ void DBImpl::ScheduleGc() {
   const PlanInputs inputs = TakePlanInputs();
   const Version& version = *inputs.version;
   if (version.value_files.empty() || options_.gc_garbage_percent > 100) return;
-  if (running_jobs_.collections() >= GcEffortNow(inputs).jobs) return;
+  if (running_jobs_.collections() >=
+      EffortOf(options_, inputs, running_jobs_.compactions() > 0).jobs)
+    return;
   std::erase_if(gc_baselines_, [&version](const auto& baseline) {
     return !version.value_files.contains(baseline.first);
   });
   const std::vector<ValueFileGarbage> garbage = GarbageOf(version);
-  while (running_jobs_.collections() < GcEffortNow(inputs).jobs &&
+  while (running_jobs_.collections() <
+             EffortOf(options_, inputs, running_jobs_.compactions() > 0).jobs &&
          StartCollection(inputs, garbage)) {
   }
   if (running_jobs_.collections() > 0) return;
@@ -112,15 +115,15 @@ bool DBImpl::StartCollection(const PlanInputs& inputs, const std::vector<ValueFi
     file.busy = is_busy || expired || late_files_.Contains(garbage.file->id) ||
                 inputs.Avoids(garbage.file->id);
     file.hot = garbage.file->hot;
-    file.in_checkpoint = IsInCheckpoint(inputs, garbage.file->id);
+    file.in_checkpoint = inputs.IsInCheckpoint(garbage.file->id);
     const auto baseline = gc_baselines_.find(garbage.file->id);
     if (baseline != gc_baselines_.end())
       file.garbage =
           std::min(file.garbage, baseline->second - std::min(baseline->second, garbage.referenced));
   }
-  const GcEffort effort = GcEffortNow(inputs);
+  const GcEffort effort = EffortOf(options_, inputs, running_jobs_.compactions() > 0);
   const std::vector<size_t> picked =
-      RulesOf(value_policy_)
+      RulesOf(inputs.value_policy)
           .PickCollection(files, {.garbage_percent = effort.garbage_percent,
                                   .checkpoint_percent = effort.checkpoint_percent,
                                   .live_bytes_max = options_.value_file_bytes,

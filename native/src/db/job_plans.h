@@ -13,52 +13,63 @@
 #include "lava/event_listener.h"
 #include "manifest/version_edit.h"
 #include "os/executor.h"
+#include "policy/gc_effort.h"
 #include "policy/space_limits.h"
 
 namespace lava {
 
-/// What a flush brought, for the bounds that follow from it.
+/// The output of a flush. The bounds of separated and of large values are derived from it.
 struct Flushed {
   std::shared_ptr<FileMeta> file;  // null: no key is left
   std::vector<std::shared_ptr<ValueFileMeta>> value_files;
   std::map<uint64_t, uint64_t> separated_puts;  // by table
 };
 
-/// A compaction in flight. Its inputs are busy.
+/// A compaction that is queued or running; its inputs are busy.
 struct CompactionTask {
   CompactionInput input;
   bool trivial_move = false;
   bool manual = false;
   CompactionCause cause = CompactionCause::kLevel0;
-  bool values_chosen = false;  // input.merged_values is final
-  uint64_t copied_bytes = 0;   // of value files, thought to be written
-  uint64_t order_bytes = 0;    // that scans have paid for, raw
+  uint64_t copied_bytes = 0;  // estimate of the bytes of value files that it writes
+  uint64_t order_bytes = 0;  // raw bytes that it rewrites for order, at their cost; see OrderBudget
   os::Priority priority = os::Priority::kCompaction;
 };
 
-/// A collection of value files in flight.
+/// A collection of value files that is queued or running; its inputs are busy.
 struct GcTask {
   GcInput input;
   CollectionCause cause = CollectionCause::kGarbage;
-  uint64_t garbage_bytes = 0;  // thought to be freed
-  uint64_t copied_bytes = 0;   // thought to be written
+  uint64_t garbage_bytes = 0;  // estimate of the raw bytes that it frees
+  uint64_t copied_bytes = 0;   // estimate of the bytes of value files that it writes
   uint64_t began_us = 0;
 };
 
-/// What jobs are planned by: taken at once under the DB's state mutex, and looked at without that
-/// mutex, because planning looks at every file.
+/// The state from which compactions and collections are planned. It is copied under the DB's state
+/// mutex and read without that mutex, because a plan looks at all files.
 struct PlanInputs {
   std::shared_ptr<const Version> version;
-  std::map<uint64_t, TableOptions> tables;
-  std::set<FileId> avoided;    // damaged ones, and those that cannot be compacted without them
-  SpacePressure pressure;      // what jobs work against
+  std::map<uint64_t, TableOptions> tables;  // registered ones
+  std::set<FileId> avoided;    // damaged files, and those that cannot be compacted without them
+  SpacePressure pressure;      // that jobs work against: the instance's, or the process's
   SpacePressure own_pressure;  // by the instance's own limits
   uint64_t live_bytes = 0, hidden_bytes = 0;
   bool disk_full = false;
   bool takes_checkpoints = false;
-  uint64_t in_checkpoint_below = 0;  // value files of this origin by number; others all are
+  Origin origin;                     // of the files that this instance writes
+  uint64_t in_checkpoint_below = 0;  // numbers of value files of this origin that a checkpoint has
+  ValuePolicy value_policy = ValuePolicy::kAutomatic;
+  uint32_t gc_jobs_max = 1;
 
   bool Avoids(const FileId& file) const { return !avoided.empty() && avoided.contains(file); }
+  /// Files of other origins came with a checkpoint.
+  bool IsInCheckpoint(const FileId& value_file) const {
+    return value_file.origin != origin || value_file.number < in_checkpoint_below;
+  }
 };
+
+/// How much collections should do. compacting: a compaction is queued or running, which may expose
+/// garbage.
+GcEffort EffortOf(const DBOptions& options, const PlanInputs& inputs, bool compacting);
 
 }  // namespace lava

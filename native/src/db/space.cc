@@ -118,27 +118,6 @@ void DBImpl::RetryOnceSpaceIsMade() {
   if (faults_.RetryFlushOnSpace()) ScheduleFlushes(false);
 }
 
-uint32_t DBImpl::GcJobsMax() const {
-  if (options_.gc_jobs_max > 0) return options_.gc_jobs_max;
-  return std::max(executor_->thread_count(), 2u) - 1;
-}
-
-GcEffort DBImpl::GcEffortNow(const PlanInputs& inputs) const {
-  const SpacePressure& pressure = inputs.pressure;
-  return JudgeGcEffort(
-      {.garbage_percent = options_.gc_garbage_percent,
-       .fullness = inputs.disk_full ? 1 : pressure.fullness,
-       .allowed_percent = pressure.bytes ? 0 : pressure.garbage_percent,
-       .jobs_max = GcJobsMax(),
-       .upload_cost_percent = options_.gc_upload_cost_percent,
-       .last_resort = (pressure.stop || inputs.disk_full) && job_counts_.compactions == 0});
-}
-
-// Files of other origins came with a checkpoint.
-bool DBImpl::IsInCheckpoint(const PlanInputs& inputs, const FileId& value_file) const {
-  return value_file.origin != versions_.origin() || value_file.number < inputs.in_checkpoint_below;
-}
-
 // Later collections know that the next checkpoint uploads again what they copy of these files.
 void DBImpl::GoesIntoCheckpoint(const Version& version) {
   uint64_t below = 0;

@@ -50,9 +50,8 @@ DBStatistics DBImpl::statistics() const {
   out.damaged_files = faults_.damaged_files();
   {
     MutexLock jobs(&jobs_mutex_);
-    const PlanInputs inputs = TakePlanInputs();
     out.pending_compaction_bytes =
-        PendingCompactionBytes(MakePickerView(inputs), MakePickerOptions(inputs));
+        compaction_planner_.PendingBytes(TakePlanInputs(), running_jobs_);
   }
   {
     MutexLock state(&state_mutex_);
