@@ -144,10 +144,14 @@ final class ProgramGenerator {
     }
 
     private void addBulk(StateSpec state, int keys, int size) {
+        addBulk(state, namespace(state.namespaces), keys, size);
+    }
+
+    private void addBulk(StateSpec state, Object namespace, int keys, int size) {
         steps.add(
                 new StateSteps.Bulk(
                         state,
-                        namespace(state.namespaces),
+                        namespace,
                         random.nextInt(4) * 100,
                         keys,
                         number,
@@ -239,10 +243,15 @@ final class ProgramGenerator {
 
     private void addKeyIteration() {
         StateSpec state = state();
+        Object namespace = namespace(state.namespaces);
+        if (Dimension.KEY_VIEWS.isOn() && random.nextBoolean()) {
+            // Beyond its first page a stream must be told of what is written ahead of it.
+            addBulk(state, namespace, MANY, random.nextInt(40));
+        }
         steps.add(
                 new KeyIteration(
                         state,
-                        namespace(state.namespaces),
+                        namespace,
                         namespace(state.namespaces),
                         any(random, KeyIteration.Way.values()),
                         Dimension.KEY_VIEWS.isOn()
