@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "compaction/compaction_job.h"
 #include "db/background_events.h"
 #include "db/counters.h"
 #include "db/environment.h"
 #include "db/table_registry.h"
-#include "job/compaction_job.h"
 #include "manifest/version.h"
 
 namespace lava {

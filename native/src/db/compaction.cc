@@ -2,6 +2,7 @@
 #include <chrono>
 
 #include "base/guarded.h"
+#include "compaction/compaction_scope.h"
 #include "db/db_impl.h"
 
 namespace lava {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "job/compaction_scope.h"
+#include "compaction/compaction_scope.h"
 #include "manifest/space.h"
 
 namespace lava {

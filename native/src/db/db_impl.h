@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "compaction/compaction_job.h"
 #include "db/active_segments.h"
 #include "db/background_faults.h"
 #include "db/changelog_log.h"
@@ -43,7 +44,6 @@
 #include "db/write_stall.h"
 #include "host/host_impl.h"
 #include "job/changelog_segment.h"
-#include "job/compaction_job.h"
 #include "policy/compaction_picker.h"
 #include "policy/gc_effort.h"
 #include "policy/value_rules.h"

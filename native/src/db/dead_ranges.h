@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "job/merging_iterator.h"
 #include "lava/slice.h"
 #include "memory/memory_counter.h"
+#include "read/merging_iterator.h"
 
 namespace lava {
 

@@ -6,7 +6,7 @@
 #include "base/record.h"
 #include "db/read_view.h"
 #include "db/version_search.h"
-#include "job/merge_run.h"
+#include "read/merge_run.h"
 
 namespace lava {
 

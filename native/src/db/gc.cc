@@ -2,9 +2,9 @@
 
 #include "base/guarded.h"
 #include "db/db_impl.h"
-#include "job/ttl_filter.h"
 #include "manifest/garbage.h"
 #include "policy/value_rules.h"
+#include "read/ttl_filter.h"
 
 namespace lava {
 namespace {

@@ -6,10 +6,10 @@
 #include <set>
 #include <vector>
 
+#include "collection/gc_job.h"
+#include "compaction/compaction_job.h"
+#include "compaction/flush_job.h"
 #include "db/read_view.h"
-#include "job/compaction_job.h"
-#include "job/flush_job.h"
-#include "job/gc_job.h"
 #include "lava/event_listener.h"
 #include "manifest/version_edit.h"
 #include "os/executor.h"

@@ -8,9 +8,9 @@
 
 #include "base/lookup.h"
 #include "db/read_logged.h"
-#include "job/list_layout.h"
-#include "job/version_lookup.h"
 #include "lava/value_pieces.h"
+#include "read/list_layout.h"
+#include "read/version_lookup.h"
 
 namespace lava {
 namespace {

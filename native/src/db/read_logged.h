@@ -4,8 +4,8 @@
 #include <string>
 
 #include "db/read_view.h"
-#include "job/list_layout.h"
 #include "job/log_segment.h"
+#include "read/list_layout.h"
 
 namespace lava {
 

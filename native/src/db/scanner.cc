@@ -10,9 +10,9 @@
 #include "db/file_runs.h"
 #include "db/read_logged.h"
 #include "db/scan_page.h"
-#include "job/list_layout.h"
-#include "job/merging_iterator.h"
-#include "job/value_fetch.h"
+#include "read/list_layout.h"
+#include "read/merging_iterator.h"
+#include "read/value_fetch.h"
 
 namespace lava {
 

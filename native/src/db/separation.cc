@@ -1,7 +1,7 @@
 #include "policy/separation.h"
 
 #include "db/db_impl.h"
-#include "job/readers.h"
+#include "read/readers.h"
 
 namespace lava {
 namespace {

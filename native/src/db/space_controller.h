@@ -6,10 +6,10 @@
 #include <string>
 
 #include "base/mutex.h"
+#include "collection/gc_job.h"
+#include "compaction/compaction_job.h"
 #include "db/environment.h"
 #include "host/space_quota.h"
-#include "job/compaction_job.h"
-#include "job/gc_job.h"
 #include "manifest/space.h"
 #include "policy/space_limits.h"
 

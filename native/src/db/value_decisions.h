@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "compaction/compaction_job.h"
 #include "db/counters.h"
-#include "job/compaction_job.h"
 #include "policy/value_rules.h"
 
 namespace lava {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "job/compaction_job.h"
+#include "compaction/compaction_job.h"
 #include "policy/value_rules.h"
 
 namespace lava {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "job/readers.h"
 #include "manifest/version.h"
+#include "read/readers.h"
 
 namespace lava {
 

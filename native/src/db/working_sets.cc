@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "compaction/value_merge.h"
 #include "db/db_impl.h"
-#include "job/value_merge.h"
 
 namespace lava {
 namespace {

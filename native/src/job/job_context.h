@@ -7,10 +7,10 @@
 
 #include "cache/block_cache.h"
 #include "fs/file_system.h"
-#include "job/drop_cache.h"
 #include "manifest/version.h"
 #include "memory/memory_counter.h"
 #include "os/pacer.h"
+#include "read/drop_cache.h"
 #include "table/table_reader.h"
 #include "table/table_writer.h"
 #include "value/value_reader.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "job/tree_for_test.h"
+#include "compaction/tree_for_test.h"
 
 namespace lava {
 namespace {

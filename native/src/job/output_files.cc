@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 #include "base/guarded.h"
-#include "job/readers.h"
+#include "read/readers.h"
 
 namespace lava {
 

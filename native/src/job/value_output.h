@@ -10,7 +10,7 @@
 #include "base/value_reference.h"
 #include "job/changelog_segment.h"
 #include "job/job_context.h"
-#include "job/tables_by_key.h"
+#include "read/tables_by_key.h"
 #include "value/value_log_writer.h"
 
 namespace lava {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "job/tree_for_test.h"
+#include "compaction/tree_for_test.h"
 #include "testing/fault_file_system.h"
 
 namespace lava {

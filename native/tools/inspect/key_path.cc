@@ -9,8 +9,8 @@
 #include "base/value_reference.h"
 #include "db/internal_key.h"
 #include "inspect/text.h"
-#include "job/readers.h"
-#include "job/version_lookup.h"
+#include "read/readers.h"
+#include "read/version_lookup.h"
 
 namespace lava::inspect {
 namespace {

@@ -1,0 +1,374 @@
+#include "collection/gc_job.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "base/check.h"
+#include "base/dictionary.h"
+#include "base/list_parts.h"
+#include "fs/gathered_reads.h"
+#include "job/value_output.h"
+#include "os/job_break.h"
+#include "read/readers.h"
+#include "read/ttl_filter.h"
+#include "read/version_lookup.h"
+
+namespace lava {
+namespace {
+
+// The keys for which a version reads a file. Two instances that collected a file separately and
+// were united each bring a copy of its values; each copy then serves only its own key range.
+class ShownPlaces {
+ public:
+  ShownPlaces(const Version& version, const ValueFileMeta* file) : version_(version), file_(file) {}
+
+  bool Shows(Slice key, const FileId& id) {
+    if (birth_ == nullptr || id != id_) {
+      const auto it = version_.births.find(id);
+      if (it == version_.births.end()) return false;
+      birth_ = it->second.get();
+      id_ = id;
+    }
+    for (const Placement& place : birth_->places)
+      if (place.file.get() == file_ && key >= place.lower && key < place.upper) return true;
+    return false;
+  }
+
+ private:
+  const Version& version_;
+  const ValueFileMeta* const file_;
+  FileId id_;
+  const Birth* birth_ = nullptr;  // of id_
+};
+
+// A collection has few inputs (see the picker), so a linear search finds the least key.
+class MergedKeys {
+ public:
+  explicit MergedKeys(const GcInput& input) {
+    for (const std::shared_ptr<ValueFileMeta>& file : input.files)
+      inputs_.push_back(
+          {file.get(), ReaderOf(*file)->NewKeyIterator(), ShownPlaces(*input.version, file.get())});
+  }
+
+  struct Input {
+    const ValueFileMeta* file;
+    std::unique_ptr<ValueKeyIterator> keys;
+    ShownPlaces places;
+  };
+  /// The input with the least (key, birth); null at the end or after an error.
+  Result<Input*> Least() {
+    Input* least = nullptr;
+    for (Input& input : inputs_) {
+      LAVA_RETURN_IF_ERROR(input.keys->status());
+      if (!input.keys->Valid()) continue;
+      if (least == nullptr || Before(*input.keys, *least->keys)) least = &input;
+    }
+    return least;
+  }
+
+ private:
+  static bool Before(const ValueKeyIterator& a, const ValueKeyIterator& b) {
+    const int order = a.key().compare(b.key());
+    return order != 0 ? order < 0 : a.birth() < b.birth();
+  }
+  std::vector<Input> inputs_;
+};
+
+// The references in the installed files to the key's current value; looked up once per key.
+class LivingReferences {
+ public:
+  explicit LivingReferences(const Version& version) : version_(version) {}
+
+  /// Null when the value of (key, birth) is dead. Valid until the next call.
+  Result<const ValueReference*> Find(Slice key, const FileId& birth) {
+    if (!known_ || key != key_) {
+      known_ = false;
+      key_ = key;
+      LAVA_RETURN_IF_ERROR(Ask());
+      known_ = true;
+    }
+    for (const ValueReference& reference : references_)
+      if (reference.birth == birth) return &reference;
+    return nullptr;
+  }
+
+ private:
+  // The lookup ignores prefix deletes because the length of the deletable prefix is unknown: a
+  // deleted value is kept until a compaction drops its reference.
+  Status Ask() {
+    Lookup lookup(key_, 0);
+    lookup.list_bytes_max = UINT64_MAX;  // compactions deal with lists that are too long to read
+    LAVA_RETURN_IF_ERROR(LookUpInFiles(version_, &lookup));
+    references_.clear();
+    if (lookup.malformed())
+      return Status::Corruption(
+          "a list stands on a reference to a value file: restore from a "
+          "checkpoint");
+    if (lookup.reference() != nullptr) references_.push_back(*lookup.reference());
+    return lookup.has_parts() ? AskParts(&lookup) : Status::OK();
+  }
+  Status AskParts(Lookup* lookup) {
+    lookup->Finish();
+    std::vector<ListPart> parts;
+    LAVA_RETURN_IF_ERROR(SplitList(lookup->value(), &parts));
+    for (const ListPart& part : parts)
+      if (part.is_reference) {
+        ValueReference& reference = references_.emplace_back();
+        LAVA_RETURN_IF_ERROR(ReferenceOf(part, &reference));
+        reference.timestamp.reset();  // a read of the list needs it until the list lets go of it
+      }
+    return Status::OK();
+  }
+
+  const Version& version_;
+  bool known_ = false;
+  std::string key_;
+  std::vector<ValueReference> references_;  // several only for a list
+};
+
+// Decides which file a live value goes to. A birth may be split by temperature, but a key may have
+// at most one hot and one cold place, because a lookup asks every place. Therefore a birth with
+// places outside the inputs is not split; its values keep the temperature of their input file.
+class Temperatures {
+ public:
+  Temperatures(const JobContext& context, const GcInput& input) : drops_(context.drop_cache) {
+    for (const std::shared_ptr<ValueFileMeta>& file : input.files) inputs_.insert(file.get());
+    for (const auto& file : input.files)
+      for (const BirthShare& share : file->births) Judge(*input.version, share.birth);
+  }
+  bool IsHot(Slice key, const FileId& birth, const ValueFileMeta& from) const {
+    return split_.contains(birth) ? drops_->IsHot(key) : from.hot;
+  }
+
+ private:
+  void Judge(const Version& version, const FileId& birth) {
+    const auto it = version.births.find(birth);
+    if (drops_ == nullptr || it == version.births.end()) return;
+    for (const Placement& place : it->second->places)
+      if (!inputs_.contains(place.file.get())) return;
+    split_.insert(birth);
+  }
+
+  const DropCache* const drops_;
+  std::set<const ValueFileMeta*> inputs_;
+  std::set<FileId> split_;
+};
+
+// Live values that are read together. Neighbours in a file come in one read, and all reads are
+// issued together. Dead values between neighbours are read only up to a limit below a block
+// (Scavenger 3.2, lazy read).
+class SurvivorBatch {
+ public:
+  struct Survivor {
+    const ValueReader* reader;
+    uint64_t key_offset, key_bytes;
+    StoredPlace at;
+    bool hot;
+    std::optional<uint64_t> timestamp;
+    size_t range = 0;
+  };
+
+  bool HasRoomFor(const StoredPlace& place) const {
+    return survivors_.empty() || bytes_ + place.place.bytes + kBetweenBytesMax <= kBytesMax;
+  }
+  void Add(Slice key, Survivor survivor) {
+    survivor.key_offset = keys_.size();
+    survivor.key_bytes = key.size();
+    bytes_ += survivor.at.place.bytes + kBetweenBytesMax;
+    survivors_.push_back(survivor);
+    keys_.append(key);
+  }
+  /// Starts the reads. They run in parallel with the caller until FinishReads().
+  void BeginReads() {
+    order_.resize(survivors_.size());
+    std::iota(order_.begin(), order_.end(), size_t{0});
+    std::sort(order_.begin(), order_.end(), [this](size_t a, size_t b) {
+      const Survivor &x = survivors_[a], &y = survivors_[b];
+      return x.reader != y.reader ? std::less<>()(x.reader, y.reader)
+                                  : x.at.place.offset < y.at.place.offset;
+    });
+    ranges_.clear();
+    for (size_t rank = 0; rank < order_.size(); ++rank) {
+      Survivor& survivor = survivors_[order_[rank]];
+      survivor.range = rank;
+      ranges_.push_back(
+          {&survivor.reader->file(), survivor.at.place.offset, survivor.at.place.bytes});
+    }
+    [[maybe_unused]] const size_t begun = reads_.Begin(ranges_);
+    LAVA_DCHECK(begun == ranges_.size());
+  }
+  void FinishReads() { reads_.Finish(); }
+
+  const std::vector<Survivor>& survivors() const { return survivors_; }
+  Slice KeyOf(const Survivor& survivor) const {
+    return Slice(keys_).substr(survivor.key_offset, survivor.key_bytes);
+  }
+  Result<Slice> RecordOf(const Survivor& survivor) const {
+    LAVA_RETURN_IF_ERROR(reads_.status(survivor.range));
+    return reads_.bytes(survivor.range);
+  }
+  uint64_t bytes_read() const { return reads_.bytes_read(); }
+  void Clear() {
+    reads_.Clear();
+    survivors_.clear();
+    keys_.clear();
+    bytes_ = 0;
+  }
+
+ private:
+  static constexpr uint64_t kBytesMax = 1 << 20;
+  static constexpr uint64_t kBetweenBytesMax = 4096;  // dead bytes read to save a read
+  static constexpr fs::GatherLimits kLimits{.gap_bytes_max = kBetweenBytesMax,
+                                            .batch_bytes_max = UINT64_MAX};  // kBytesMax holds
+  fs::GatheredReads reads_{kLimits};
+  std::string keys_;
+  std::vector<Survivor> survivors_;
+  std::vector<size_t> order_;  // indexes into survivors_, by file and offset
+  std::vector<fs::FileRange> ranges_;
+  uint64_t bytes_ = 0;
+};
+
+// Copies live values: while one batch is copied, the next is read.
+class SurvivorCopy {
+ public:
+  SurvivorCopy(JobBreak* job_break, ValueOutput* out) : break_(*job_break), out_(*out) {}
+
+  /// Call in ascending order of (key, birth).
+  Status Add(const ValueFileMeta& from, const ValueKeyIterator& at, bool hot,
+             std::optional<uint64_t> timestamp) {
+    const StoredPlace place = at.stored_place();
+    if (!next_->HasRoomFor(place)) LAVA_RETURN_IF_ERROR(TurnOver());
+    next_->Add(at.key(), {ReaderOf(from), 0, 0, place, hot, timestamp});
+    return Status::OK();
+  }
+  Status Finish() {
+    LAVA_RETURN_IF_ERROR(TurnOver());
+    return CopyRead();
+  }
+  uint64_t bytes_read() const { return bytes_read_; }
+
+ private:
+  Status TurnOver() {
+    next_->BeginReads();
+    LAVA_RETURN_IF_ERROR(CopyRead());
+    std::swap(next_, read_);
+    return Status::OK();
+  }
+  Status CopyRead() {
+    read_->FinishReads();
+    bytes_read_ += read_->bytes_read();
+    for (const SurvivorBatch::Survivor& survivor : read_->survivors())
+      LAVA_RETURN_IF_ERROR(Copy(survivor));
+    read_->Clear();
+    return Status::OK();
+  }
+  Status Copy(const SurvivorBatch::Survivor& survivor) {
+    const StoredPlace& at = survivor.at;
+    LAVA_RETURN_IF_ERROR(break_.Look(at.place.bytes));
+    LAVA_ASSIGN_OR_RETURN(const Slice record, read_->RecordOf(survivor));
+    const Slice key = read_->KeyOf(survivor);
+    Compression codec;
+    Slice stored;
+    LAVA_RETURN_IF_ERROR(survivor.reader->TakeStored(key, at, record, &codec, &stored));
+    if (codec == kZstdDictionary) {  // only readable with the dictionary of its file
+      LAVA_RETURN_IF_ERROR(survivor.reader->DecodeStored(at, codec, stored, &raw_));
+      return out_.Add(key, at.birth, survivor.hot, raw_, survivor.timestamp);
+    }
+    return out_.AddStored(key, at.birth, survivor.hot, codec, static_cast<uint32_t>(at.raw_bytes),
+                          stored, survivor.timestamp);
+  }
+
+  JobBreak& break_;
+  ValueOutput& out_;
+  SurvivorBatch batches_[2];
+  SurvivorBatch* next_ = &batches_[0];  // being filled
+  SurvivorBatch* read_ = &batches_[1];  // being read, then copied
+  uint64_t bytes_read_ = 0;
+  std::string raw_;
+};
+
+// The highest level of the inputs: compactions of that level may have to put the values in order.
+uint32_t HighestLevel(const GcInput& input) {
+  uint32_t level = kLevelCountMax - 1;
+  for (const std::shared_ptr<ValueFileMeta>& file : input.files)
+    level = std::min(level, file->level);
+  return level;
+}
+
+// One run of the collector.
+class Collection {
+ public:
+  Collection(const JobContext& context, const GcInput& input, GcOutput* output)
+      : break_(context.cancelled, context.pacer),
+        input_(input),
+        output_(*output),
+        tables_(input.tables, context.writer.partition_bytes),
+        values_(context, input.tables, HighestLevel(input)),
+        copy_(&break_, &values_),
+        living_(*input.version),
+        temperatures_(context, input) {}
+
+  Status Run() {
+    MergedKeys keys(input_);
+    while (true) {
+      LAVA_ASSIGN_OR_RETURN(MergedKeys::Input * at, keys.Least());
+      if (at == nullptr) break;
+      LAVA_RETURN_IF_ERROR(break_.Look(at->keys->key().size()));
+      LAVA_RETURN_IF_ERROR(Judge(at));
+      at->keys->Next();
+    }
+    LAVA_RETURN_IF_ERROR(copy_.Finish());
+    LAVA_RETURN_IF_ERROR(values_.Finish(&output_.files));
+    output_.bytes_read = copy_.bytes_read();
+    output_.bytes_written = values_.bytes_written();
+    return Status::OK();
+  }
+
+ private:
+  Status Judge(MergedKeys::Input* at) {
+    const Slice key = at->keys->key();
+    const FileId& birth = at->keys->birth();
+    const ValueReference* reference = nullptr;
+    if (at->places.Shows(key, birth)) {
+      LAVA_ASSIGN_OR_RETURN(reference, living_.Find(key, birth));
+    }
+    if (reference == nullptr) {
+      ++output_.values_dead;
+      return Status::OK();
+    }
+    if (HasExpired(tables_.OptionsOf(key), reference->timestamp, input_.now_ms)) {
+      const auto written_ms = static_cast<int64_t>(*reference->timestamp);
+      const auto [noted, is_new] =
+          output_.births_expired.try_emplace({birth, *tables_.IdOf(key)}, written_ms);
+      if (!is_new) noted->second = std::max(noted->second, written_ms);
+      ++output_.values_expired;
+      return Status::OK();
+    }
+    ++output_.values_live;
+    return copy_.Add(*at->file, *at->keys, temperatures_.IsHot(key, birth, *at->file),
+                     reference->timestamp);
+  }
+
+  JobBreak break_;
+  const GcInput& input_;
+  GcOutput& output_;
+  const TablesByKey tables_;
+  ValueOutput values_;
+  SurvivorCopy copy_;
+  LivingReferences living_;
+  const Temperatures temperatures_;
+};
+
+}  // namespace
+
+Status RunGc(const JobContext& context, const GcInput& input, GcOutput* output) {
+  *output = {};
+  return Collection(context, input, output).Run();
+}
+
+}  // namespace lava

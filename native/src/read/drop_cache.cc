@@ -1,0 +1,53 @@
+#include "read/drop_cache.h"
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+
+#include "base/hash.h"
+
+namespace lava {
+
+DropCache::DropCache(MemoryCounter* counter, size_t entries)
+    : counter_(counter),
+      bucket_count_(std::bit_ceil(std::max<size_t>(1, entries / std::size(Bucket().tags)))) {}
+
+DropCache::~DropCache() {
+  if (buckets_ != nullptr && counter_ != nullptr) counter_->Release(bucket_count_ * sizeof(Bucket));
+}
+
+DropCache::Place DropCache::PlaceOf(Slice key) const {
+  const uint64_t hash = Hash64(key);
+  const auto tag = static_cast<uint32_t>(hash >> 32);
+  return {hash & (bucket_count_ - 1), std::max(tag, 1u)};
+}
+
+// Concurrent calls may lose or duplicate an entry, which is harmless.
+void DropCache::Dropped(Slice key) {
+  std::call_once(once_, [this] {
+    const uint64_t buckets_max = bytes_max_.load(std::memory_order_relaxed) / sizeof(Bucket);
+    bucket_count_ = std::bit_floor(std::clamp<uint64_t>(buckets_max, 1, bucket_count_));
+    buckets_ = std::make_unique<Bucket[]>(bucket_count_);
+    if (counter_ != nullptr) counter_->Charge(bucket_count_ * sizeof(Bucket));
+    ready_.store(buckets_.get(), std::memory_order_release);
+  });
+  const Place place = PlaceOf(key);
+  uint32_t carried = place.tag;
+  for (std::atomic<uint32_t>& slot : buckets_[place.bucket].tags) {
+    const uint32_t before = slot.load(std::memory_order_relaxed);
+    slot.store(carried, std::memory_order_relaxed);
+    if (before == place.tag || before == 0) return;
+    carried = before;
+  }
+}
+
+bool DropCache::IsHot(Slice key) const {
+  const Bucket* buckets = ready_.load(std::memory_order_acquire);
+  if (buckets == nullptr) return false;
+  const Place place = PlaceOf(key);
+  for (const std::atomic<uint32_t>& slot : buckets[place.bucket].tags)
+    if (slot.load(std::memory_order_relaxed) == place.tag) return true;
+  return false;
+}
+
+}  // namespace lava

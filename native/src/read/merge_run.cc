@@ -1,0 +1,221 @@
+#include "read/merge_run.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/check.h"
+#include "read/readers.h"
+
+namespace lava {
+
+namespace {
+
+const RangeTombstone* Find(const RangeTombstoneSet& set, Slice key) {
+  const auto ranges = set.ranges();
+  auto it = std::upper_bound(ranges.begin(), ranges.end(), key,
+                             [](Slice k, const RangeTombstone& r) { return k < r.begin; });
+  if (it == ranges.begin()) return nullptr;
+  --it;
+  return key < it->end ? &*it : nullptr;
+}
+
+void AddAll(const RangeTombstoneSet& from, RangeTombstoneSet* to) {
+  for (const RangeTombstone& r : from.ranges()) to->Add(r.begin, r.end);
+}
+
+bool Within(const FileEntry& entry, Slice key) {
+  return key >= entry.lower && (entry.upper.empty() || key < entry.upper);
+}
+
+// The part of the file's range tombstones that is within the entry's bounds.
+RangeTombstoneSet ShownTombstones(const FileEntry& entry) {
+  const RangeTombstoneSet& all = ReaderOf(entry)->range_tombstones();
+  return entry.clipped() ? all.Clip(entry.lower, entry.upper) : all;
+}
+
+class MemTableRun final : public MergeRun {
+ public:
+  MemTableRun(std::shared_ptr<const MemTable> table, bool keys_only)
+      : table_(std::move(table)),
+        records_(table_->NewIterator(keys_only)),
+        has_prefix_deletes_(table_->has_prefix_deletes()) {
+    if (table_->has_range_tombstones()) tombstones_ = table_->range_tombstones();
+  }
+  RecordIterator& records() override { return *records_; }
+  const RangeTombstone* Covering(Slice key) const override { return Find(tombstones_, key); }
+  void AddRangeTombstones(RangeTombstoneSet* set) const override { AddAll(tombstones_, set); }
+  bool has_range_tombstones() const override { return !tombstones_.empty(); }
+  bool has_prefix_deletes() const override { return has_prefix_deletes_; }
+  Result<bool> HasPrefixDelete(Slice prefix) const override {
+    return table_->HasPrefixDelete(prefix);
+  }
+
+ private:
+  const std::shared_ptr<const MemTable> table_;
+  const std::unique_ptr<RecordIterator> records_;
+  const bool has_prefix_deletes_;
+  RangeTombstoneSet tombstones_;
+};
+
+// The records of a file within an entry's bounds.
+class ClippedIterator final : public RecordIterator {
+ public:
+  ClippedIterator(const FileEntry& entry, const TableReader::IterateOptions& options)
+      : entry_(entry), clipped_(entry.clipped()), base_(ReaderOf(entry)->NewIterator(options)) {}
+  bool Valid() const override {
+    return base_->Valid() &&
+           (!clipped_ || entry_.upper.empty() || base_->record().key < entry_.upper);
+  }
+  void SeekToFirst() override {
+    if (clipped_)
+      base_->Seek(entry_.lower);
+    else
+      base_->SeekToFirst();
+  }
+  void Seek(Slice target) override {
+    base_->Seek(clipped_ ? std::max<Slice>(target, entry_.lower) : target);
+  }
+  void Next() override { base_->Next(); }
+  const Record& record() const override { return base_->record(); }
+  Status status() const override { return base_->status(); }
+
+ private:
+  const FileEntry& entry_;
+  const bool clipped_;
+  const std::unique_ptr<RecordIterator> base_;
+};
+
+class FileRun final : public MergeRun {
+ public:
+  FileRun(const FileEntry& entry, const TableReader::IterateOptions& options)
+      : entry_(entry), records_(entry, options) {
+    if (entry.file->range_tombstones != 0) tombstones_ = ShownTombstones(entry);
+  }
+  RecordIterator& records() override { return records_; }
+  const RangeTombstone* Covering(Slice key) const override { return Find(tombstones_, key); }
+  void AddRangeTombstones(RangeTombstoneSet* set) const override { AddAll(tombstones_, set); }
+  bool has_range_tombstones() const override { return !tombstones_.empty(); }
+  bool has_prefix_deletes() const override { return entry_.file->prefix_deletes != 0; }
+  Result<bool> HasPrefixDelete(Slice prefix) const override {
+    if (!Within(entry_, prefix)) return false;
+    return ReaderOf(entry_)->HasPrefixDelete(prefix);
+  }
+
+ private:
+  const FileEntry& entry_;
+  ClippedIterator records_;
+  RangeTombstoneSet tombstones_;
+};
+
+// The first entry whose upper bound is greater than the key.
+FileList::const_iterator FindEntry(const FileRange& entries, Slice key) {
+  return entries.PartitionPoint(
+      [key](const FileEntry& e) { return !e.upper.empty() && Slice(e.upper) <= key; });
+}
+
+class LevelIterator final : public RecordIterator {
+ public:
+  LevelIterator(const FileRange& entries, const TableReader::IterateOptions& options)
+      : entries_(entries), options_(options) {}
+  bool Valid() const override { return current_ != nullptr && current_->Valid(); }
+  void SeekToFirst() override { Enter(entries_.begin(), nullptr); }
+  void Seek(Slice target) override { Enter(FindEntry(entries_, target), &target); }
+  void Next() override {
+    current_->Next();
+    SkipEmpty();
+  }
+  const Record& record() const override { return current_->record(); }
+  Status status() const override { return current_ == nullptr ? Status::OK() : current_->status(); }
+
+ private:
+  void Enter(FileList::const_iterator at, const Slice* target) {
+    if (at == entries_.end()) {
+      current_.reset();
+      return;
+    }
+    // A seek within the current file reuses its iterator.
+    if (current_ == nullptr || at != at_)
+      current_ = std::make_unique<ClippedIterator>(*at, options_);
+    at_ = at;
+    if (target != nullptr)
+      current_->Seek(*target);
+    else
+      current_->SeekToFirst();
+    SkipEmpty();
+  }
+  // An error stops the walk: it must not continue after unread records.
+  void SkipEmpty() {
+    while (current_ != nullptr && !current_->Valid() && current_->status().ok()) {
+      if (++at_ == entries_.end()) {
+        current_.reset();
+        return;
+      }
+      current_ = std::make_unique<ClippedIterator>(*at_, options_);
+      current_->SeekToFirst();
+    }
+  }
+
+  const FileRange entries_;
+  const TableReader::IterateOptions options_;
+  FileList::const_iterator at_;  // position of current_
+  std::unique_ptr<ClippedIterator> current_;
+};
+
+class LevelRun final : public MergeRun {
+ public:
+  LevelRun(const FileRange& entries, const TableReader::IterateOptions& options)
+      : entries_(entries), records_(entries, options) {
+    for (const FileEntry& e : entries) {
+      has_range_tombstones_ |= e.file->range_tombstones != 0;
+      has_prefix_deletes_ |= e.file->prefix_deletes != 0;
+    }
+  }
+  RecordIterator& records() override { return records_; }
+  const RangeTombstone* Covering(Slice key) const override {
+    const FileEntry* entry = EntryOf(key);
+    if (entry == nullptr || entry->file->range_tombstones == 0) return nullptr;
+    // Both lookups use the unclipped tombstones: the key is within the bounds anyway.
+    return Find(ReaderOf(*entry)->range_tombstones(), key);
+  }
+  void AddRangeTombstones(RangeTombstoneSet* set) const override {
+    for (const FileEntry& e : entries_)
+      if (e.file->range_tombstones != 0) AddAll(ShownTombstones(e), set);
+  }
+  bool has_range_tombstones() const override { return has_range_tombstones_; }
+  bool has_prefix_deletes() const override { return has_prefix_deletes_; }
+  Result<bool> HasPrefixDelete(Slice prefix) const override {
+    const FileEntry* entry = EntryOf(prefix);
+    if (entry == nullptr || entry->file->prefix_deletes == 0) return false;
+    return ReaderOf(*entry)->HasPrefixDelete(prefix);
+  }
+
+ private:
+  const FileEntry* EntryOf(Slice key) const {
+    const auto at = FindEntry(entries_, key);
+    return at == entries_.end() || key < at->lower ? nullptr : &*at;
+  }
+  const FileRange entries_;
+  LevelIterator records_;
+  bool has_range_tombstones_ = false;
+  bool has_prefix_deletes_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<MergeRun> NewMemTableRun(std::shared_ptr<const MemTable> table, bool keys_only) {
+  LAVA_CHECK(table != nullptr);
+  return std::make_unique<MemTableRun>(std::move(table), keys_only);
+}
+
+std::unique_ptr<MergeRun> NewFileRun(const FileEntry& entry,
+                                     const TableReader::IterateOptions& options) {
+  LAVA_CHECK(entry.file != nullptr && entry.file->reader != nullptr);
+  return std::make_unique<FileRun>(entry, options);
+}
+
+std::unique_ptr<MergeRun> NewLevelRun(const FileRange& entries,
+                                      const TableReader::IterateOptions& options) {
+  return std::make_unique<LevelRun>(entries, options);
+}
+
+}  // namespace lava

@@ -1,0 +1,118 @@
+#include "read/version_lookup.h"
+
+#include "read/readers.h"
+
+namespace lava {
+namespace {
+
+// Overlaps the memory accesses to all filters; most runs then need no further work.
+void PrefetchFiles(const Version& version, const Lookup& lookup) {
+  const Slice key = lookup.key();
+  for (const FileEntry& entry : version.levels[0])
+    if (key >= entry.lower && key < entry.upper) ReaderOf(entry)->Prefetch(lookup);
+  for (uint32_t n = 1; n < kLevelCountMax; ++n) {
+    if (version.levels[n].empty()) continue;
+    const FileEntry* entry = FindEntry(version.levels[n], key);
+    if (entry != nullptr) ReaderOf(*entry)->Prefetch(lookup);
+  }
+}
+
+}  // namespace
+
+Status LookUpInFiles(const Version& version, Lookup* lookup) {
+  const Slice key = lookup->key();
+  PrefetchFiles(version, *lookup);
+  for (const FileEntry& entry : version.levels[0]) {
+    if (key < entry.lower || key >= entry.upper) continue;
+    LAVA_RETURN_IF_ERROR(ReaderOf(entry)->Get(lookup));
+    if (lookup->done()) return Status::OK();
+  }
+  for (uint32_t n = 1; n < kLevelCountMax; ++n) {
+    if (version.levels[n].empty()) continue;
+    const FileEntry* entry = FindEntry(version.levels[n], key);
+    if (entry == nullptr) continue;
+    LAVA_RETURN_IF_ERROR(ReaderOf(*entry)->Get(lookup));
+    if (lookup->done()) return Status::OK();
+  }
+  return Status::OK();
+}
+
+namespace {
+
+// Calls get(file) for each place of the reference's birth that may hold the key. False if the value
+// is in none of them.
+template <typename Get>
+Result<bool> AskPlaces(const Version& version, Slice key, const ValueReference& reference,
+                       Get get) {
+  const auto birth = version.births.find(reference.birth);
+  if (birth == version.births.end()) return false;
+  for (const Placement& place : birth->second->places) {
+    if (key < place.lower || key >= place.upper) continue;
+    uint64_t raw_bytes = 0;
+    const Status status = get(*place.file, &raw_bytes);
+    if (status.IsNotFound()) continue;
+    LAVA_RETURN_IF_ERROR(status);
+    if (raw_bytes == reference.raw_bytes) return true;
+    return Status::Corruption("value file " + place.file->id.ValueFileName() + ": a value has " +
+                              std::to_string(raw_bytes) + " bytes, its reference says " +
+                              std::to_string(reference.raw_bytes) + ": restore from a checkpoint");
+  }
+  return false;
+}
+
+}  // namespace
+
+Status ValueIsLost(const ValueReference& reference) {
+  return Status::Corruption("a value that was born in " + reference.birth.ValueFileName() +
+                            " is in no value file: restore from a checkpoint");
+}
+
+Result<bool> FindValue(const Version& version, Slice key, const ValueReference& reference,
+                       bool fill_cache, Slice* value, std::shared_ptr<const void>* pin) {
+  return AskPlaces(version, key, reference, [&](const ValueFileMeta& file, uint64_t* raw_bytes) {
+    LAVA_RETURN_IF_ERROR(ReaderOf(file)->Get(key, reference.birth, fill_cache, value, pin));
+    *raw_bytes = value->size();
+    return Status::OK();
+  });
+}
+
+Result<bool> ReadValueInPieces(const Version& version, Slice key, const ValueReference& reference,
+                               const PiecewiseRead& read) {
+  bool done = false;
+  LAVA_ASSIGN_OR_RETURN(
+      const bool found,
+      AskPlaces(version, key, reference, [&](const ValueFileMeta& file, uint64_t* raw_bytes) {
+        LAVA_ASSIGN_OR_RETURN(done, ReaderOf(file)->GetInPieces(key, reference.birth, read));
+        *raw_bytes = read.raw_bytes;
+        return Status::OK();
+      }));
+  return found && done;
+}
+
+Status ReadValue(const Version& version, Slice key, const ValueReference& reference,
+                 bool fill_cache, Slice* value, std::shared_ptr<const void>* pin) {
+  LAVA_ASSIGN_OR_RETURN(const bool found,
+                        FindValue(version, key, reference, fill_cache, value, pin));
+  return found ? Status::OK() : ValueIsLost(reference);
+}
+
+Result<bool> ValueScan::Find(const std::set<const ValueFileMeta*>& files, Slice key,
+                             const ValueReference& reference, StoredValue* stored) {
+  return AskPlaces(version_, key, reference, [&](const ValueFileMeta& file, uint64_t* raw_bytes) {
+    if (!files.contains(&file)) return Status::NotFound();
+    last_ = ScannerOf(file, key);
+    LAVA_RETURN_IF_ERROR(last_->GetStored(key, reference.birth, stored));
+    *raw_bytes = stored->raw_bytes;
+    return Status::OK();
+  });
+}
+
+ValueScanner* ValueScan::ScannerOf(const ValueFileMeta& file, Slice key) {
+  const auto known = scanners_.find(&file);
+  if (known != scanners_.end()) return known->second.get();
+  // Drop scanners of files that end before the key, and with them their pieces.
+  std::erase_if(scanners_, [&](const auto& it) { return Slice(it.first->upper) <= key; });
+  return scanners_.emplace(&file, ReaderOf(file)->NewScanner(piece_bytes_max_)).first->second.get();
+}
+
+}  // namespace lava
