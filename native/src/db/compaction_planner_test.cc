@@ -7,7 +7,7 @@
 namespace lava {
 namespace {
 
-class CompactionPlannerTest : public testing::Test {
+class CompactionPlannerTest : public ::testing::Test {
  protected:
   CompactionPlannerTest() {
     options_.l0_compaction_trigger = 4;

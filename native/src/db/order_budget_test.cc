@@ -7,7 +7,7 @@ namespace {
 
 constexpr uint64_t kStep = 1000;
 
-class OrderBudgetTest : public testing::Test {
+class OrderBudgetTest : public ::testing::Test {
  protected:
   std::atomic<uint64_t> scanned_{0};
   OrderBudget budget_{&scanned_, 50, 4 * kStep};

@@ -13,7 +13,7 @@ FileEntry EntryOf(uint64_t number, const std::string& lower, const std::string& 
   return {file, lower, upper};
 }
 
-std::shared_ptr<ValueFileMeta> ValueFileOf(uint64_t number) {
+std::shared_ptr<ValueFileMeta> RunningValueFile(uint64_t number) {
   auto file = std::make_shared<ValueFileMeta>();
   file->id = {{}, number};
   return file;
@@ -27,7 +27,7 @@ std::shared_ptr<CompactionTask> CompactionOf(const std::vector<FileEntry>& entri
   return task;
 }
 
-class RunningJobsTest : public testing::Test {
+class RunningJobsTest : public ::testing::Test {
  protected:
   JobCounts counts_;
   RunningJobs jobs_{&counts_};
@@ -67,7 +67,8 @@ TEST_F(RunningJobsTest, EntriesOfOneFileAreBusyByThemselves) {
 }
 
 TEST_F(RunningJobsTest, ValueFilesAreBusyThatAreCollectedDroppedOrMerged) {
-  const auto collected = ValueFileOf(1), dropped = ValueFileOf(2), merged = ValueFileOf(3);
+  const auto collected = RunningValueFile(1), dropped = RunningValueFile(2),
+             merged = RunningValueFile(3);
   const auto collection = std::make_shared<GcTask>();
   collection->input.files.push_back(collected);
   collection->input.expired.push_back(dropped);
@@ -105,7 +106,7 @@ TEST_F(RunningJobsTest, ClearLetsGoOfTasksAndTheirFiles) {
     same = EntryOf(1, "a", "z");
     jobs_.Insert(CompactionOf({entry}));
     const auto collection = std::make_shared<GcTask>();
-    collection->input.files.push_back(ValueFileOf(2));
+    collection->input.files.push_back(RunningValueFile(2));
     value_file = collection->input.files.front();
     jobs_.Insert(collection);
   }

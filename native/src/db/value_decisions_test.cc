@@ -5,7 +5,7 @@
 namespace lava {
 namespace {
 
-class ValueDecisionsTest : public testing::Test {
+class ValueDecisionsTest : public ::testing::Test {
  protected:
   ValueDecisionsTest() {
     input_.inputs.emplace_back().level = 2;

@@ -7,7 +7,7 @@
 namespace lava {
 namespace {
 
-class ValueMergePlanTest : public testing::Test {
+class ValueMergePlanTest : public ::testing::Test {
  protected:
   // Puts a key file that references these births into the level.
   FileEntry Add(uint32_t level, uint64_t number, std::vector<BirthShare> births,

@@ -1,6 +1,7 @@
 package org.lavakv.flink.state;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
@@ -43,10 +44,10 @@ public final class KeyStreams {
             TypeSerializer<K> keySerializer,
             List<StateTable> tables,
             N namespace) {
-        KeyCursor[] cursors = new KeyCursor[tables.size()];
+        List<KeyCursor<K>> cursors = new ArrayList<>(tables.size());
         byte[] first = null;
-        for (int i = 0; i < cursors.length; i++) {
-            RegisteredKeyValueStateBackendMetaInfo<N, ?> metaInfo = metaInfo(tables.get(i));
+        for (StateTable table : tables) {
+            RegisteredKeyValueStateBackendMetaInfo<N, ?> metaInfo = metaInfo(table);
             TypeSerializer<N> serializer = metaInfo.getNamespaceSerializer();
             boolean lengths =
                     CompositeKeySerializationUtils.isAmbiguousKeyPossible(
@@ -57,15 +58,10 @@ public final class KeyStreams {
                         "Key namespaces are different for states " + names(tables));
             }
             first = bytes;
-            cursors[i] = new KeyCursor(instance, tables.get(i), keySerializer, lengths, bytes);
+            cursors.add(new KeyCursor<>(instance, table, keySerializer, lengths, bytes));
         }
-        return stream(new KeyIterator<>(cursors, keySerializer, instance.keyGroupPrefixBytes()))
-                .onClose(
-                        () -> {
-                            for (KeyCursor cursor : cursors) {
-                                cursor.cursor.close();
-                            }
-                        });
+        return stream(new KeyIterator<>(cursors))
+                .onClose(() -> cursors.forEach(cursor -> cursor.cursor.close()));
     }
 
     /** The pairs of key and namespace with entries in the state, each once. */
@@ -106,22 +102,23 @@ public final class KeyStreams {
                 Spliterators.spliteratorUnknownSize(iterator, Spliterator.ORDERED), false);
     }
 
-    /** The serialized keys of one state under one namespace, in order, each once. */
-    private static final class KeyCursor {
+    /** The keys of one state under one namespace, in the order of their bytes, each once. */
+    private static final class KeyCursor<K> {
 
         private final TableCursor cursor;
-        private final TypeSerializer<?> keySerializer;
+        private final TypeSerializer<K> keySerializer;
         private final int keyGroupPrefixBytes;
         private final boolean lengths;
         private final byte[] namespace;
         private final DataInputDeserializer input = new DataInputDeserializer();
         private byte[] key = {};
+        private K value;
         private boolean exhausted;
 
         KeyCursor(
                 LavaInstance instance,
                 StateTable table,
-                TypeSerializer<?> keySerializer,
+                TypeSerializer<K> keySerializer,
                 boolean lengths,
                 byte[] namespace) {
             this.cursor = viewOf(instance, table);
@@ -136,6 +133,11 @@ public final class KeyStreams {
             return exhausted ? null : key;
         }
 
+        /** The deserialized key: finding where the key ends deserializes it anyway. */
+        K value() {
+            return value;
+        }
+
         void advance() throws LavaDBException, IOException {
             while (cursor.hasNext()) {
                 cursor.next();
@@ -144,7 +146,7 @@ public final class KeyStreams {
                 int length = cursor.keyLength();
                 int body = start + keyGroupPrefixBytes;
                 input.setBuffer(buffer, body, length - keyGroupPrefixBytes);
-                keySerializer.deserialize(input);
+                K found = keySerializer.deserialize(input);
                 int keyEnd = input.getPosition();
                 if (lengths) {
                     CompositeKeySerializationUtils.readVariableIntBytes(input, keyEnd - body);
@@ -152,6 +154,7 @@ public final class KeyStreams {
                 if (startsWithNamespace(buffer, input.getPosition(), start + length)
                         && !Arrays.equals(buffer, start, keyEnd, key, 0, key.length)) {
                     key = Arrays.copyOfRange(buffer, start, keyEnd);
+                    value = found;
                     return;
                 }
             }
@@ -168,17 +171,12 @@ public final class KeyStreams {
     /** Merges the sorted keys of several states. Returns each key of the stream's moment once. */
     private static final class KeyIterator<K> implements Iterator<K> {
 
-        private final KeyCursor[] cursors;
-        private final TypeSerializer<K> keySerializer;
-        private final int keyGroupPrefixBytes;
-        private final DataInputDeserializer input = new DataInputDeserializer();
+        private final List<KeyCursor<K>> cursors;
         private byte[] last;
         private boolean started;
 
-        KeyIterator(KeyCursor[] cursors, TypeSerializer<K> keySerializer, int keyGroupPrefixBytes) {
+        KeyIterator(List<KeyCursor<K>> cursors) {
             this.cursors = cursors;
-            this.keySerializer = keySerializer;
-            this.keyGroupPrefixBytes = keyGroupPrefixBytes;
         }
 
         @Override
@@ -188,30 +186,27 @@ public final class KeyStreams {
 
         @Override
         public K next() {
-            byte[] key = smallest();
-            if (key == null) {
+            KeyCursor<K> cursor = smallest();
+            if (cursor == null) {
                 throw new NoSuchElementException();
             }
-            last = key;
-            input.setBuffer(key, keyGroupPrefixBytes, key.length - keyGroupPrefixBytes);
-            try {
-                return keySerializer.deserialize(input);
-            } catch (IOException e) {
-                throw new FlinkRuntimeException("Reading the keys of states failed.", e);
-            }
+            last = cursor.key();
+            return cursor.value();
         }
 
-        private byte[] smallest() {
-            byte[] smallest = null;
+        /** The cursor whose key comes next; null after the last one. */
+        private KeyCursor<K> smallest() {
+            KeyCursor<K> smallest = null;
             try {
-                for (KeyCursor cursor : cursors) {
+                for (KeyCursor<K> cursor : cursors) {
                     if (!started || last != null && Arrays.equals(last, cursor.key())) {
                         cursor.advance();
                     }
                     byte[] key = cursor.key();
                     if (key != null
-                            && (smallest == null || Arrays.compareUnsigned(key, smallest) < 0)) {
-                        smallest = key;
+                            && (smallest == null
+                                    || Arrays.compareUnsigned(key, smallest.key()) < 0)) {
+                        smallest = cursor;
                     }
                 }
             } catch (LavaDBException | IOException e) {
