@@ -4,7 +4,7 @@
 // --toggle-collect='*RunOperation*'` with one operation named, the instructions divided by the
 // printed count are those of one call.
 //   state_read_bench DIRECTORY OPERATION[,OPERATION...] [keys] [calls] [lease MiB]
-//   operations: get contains miss empty keys entries; "settle" waits for compactions first
+//   operations: put get contains miss empty keys entries; "settle" waits for compactions first
 
 #include <unistd.h>
 
@@ -63,6 +63,11 @@ struct Bench {
 
   uint64_t Call(const std::string& operation) {
     const uint64_t n = random.Uniform(keys);
+    if (operation == "put") {
+      MakeKey(n, random.Uniform(kEntries), &key);
+      bench::UntilDone([&] { return db->Put(table, {key, kPrefixBytes}, "123456789"); });
+      return 1;
+    }
     if (operation == "get" || operation == "contains" || operation == "miss") {
       MakeKey(n, random.Uniform(kEntries) + (operation == "miss" ? kEntries : 0), &key);
       const KeyRef ref{key, kPrefixBytes};
