@@ -260,9 +260,13 @@ DEFECTS = [
     Defect("what a slow checkpoint keeps fails the job", "src/db/space.cc",
            "if (GiveUpOldestSnapshot()) {", "if (space_.state().use.file_bytes == 0) {",
            ("space",)),
-    Defect("two collections take one file", "src/db/gc.cc",
-           "is_busy || expired || late_files_.Contains(garbage.file->id)",
-           "expired || late_files_.Contains(garbage.file->id)", ("space",)),
+    Defect("two collections take one file", "src/db/collection_planner.cc",
+           "is_busy || expired || late_files_.Contains(meta.id)",
+           "expired || late_files_.Contains(meta.id)", ("space", "db")),
+    Defect("a value file that was busy is never collected", "src/db/collection_planner.cc",
+           "findings->unjudged.insert(meta.id);", "", ("db",)),
+    Defect("values that expire later are not dropped", "src/db/collection_planner.cc",
+           "now_ms < first_expiry_ms &&", "", ("db",)),
     # Lifetimes.
     Defect("files are removed though a snapshot names them", "src/db/obsolete_files.cc",
            "if (!candidate->second.file.expired() || kept_segments_.contains(candidate->first)) "

@@ -44,6 +44,7 @@ class SharedList {
         delete chunk_;
     }
     const std::vector<T>& items() const { return chunk_->items; }
+    const Chunk* get() const { return chunk_; }
     /// The items for modification; copies the chunk first if it is shared. The acquire pairs with
     /// the release of a former holder, which may have read the items.
     std::vector<T>& Own() {
@@ -156,6 +157,20 @@ class SharedList {
   const_iterator PartitionPoint(const_iterator first, const_iterator last,
                                 const Before& before) const {
     return std::clamp(PartitionPoint(before), first, last);
+  }
+
+  /// Calls visit(item) for each item of a chunk that the lists do not share. If `before` is an
+  /// earlier copy of this list, these include all items that were added or changed since.
+  template <typename Visit>
+  void ForEachUnshared(const SharedList& before, const Visit& visit) const {
+    std::vector<const Chunk*> shared;
+    shared.reserve(before.chunks_.size());
+    for (const ChunkRef& ref : before.chunks_) shared.push_back(ref.get());
+    std::sort(shared.begin(), shared.end());
+    for (const ChunkRef& ref : chunks_) {
+      if (std::binary_search(shared.begin(), shared.end(), ref.get())) continue;
+      for (const T& item : ref.items()) visit(item);
+    }
   }
 
   /// Inserts the item before `at`.

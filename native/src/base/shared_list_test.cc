@@ -166,5 +166,36 @@ TEST(SharedMap, IsASortedMapThatKeepsItsCopies) {
   }
 }
 
+// What changed since a copy was made, without a walk over all items.
+TEST(SharedMap, VisitsWhatAnEarlierCopyDoesNotShare) {
+  SharedMap<int, int> map;
+  for (int key = 0; key < 10'000; ++key) map[key] = 0;
+  const SharedMap<int, int> before = map;
+  const auto visited = [&] {
+    std::set<int> keys;
+    map.ForEachUnshared(before, [&](const std::pair<int, int>& item) { keys.insert(item.first); });
+    return keys;
+  };
+  EXPECT_TRUE(visited().empty());
+  std::mt19937 random(5);
+  std::set<int> changed;
+  for (int step = 0; step < 20; ++step) {
+    const int key = static_cast<int>(random() % 12'000);
+    map[key] = step + 1;
+    changed.insert(key);
+    map.erase(static_cast<int>(random() % 10'000) + 20'000);
+    const std::set<int> seen = visited();
+    EXPECT_TRUE(std::includes(seen.begin(), seen.end(), changed.begin(), changed.end()));
+    EXPECT_LE(seen.size(), 64u * 2 * changed.size()) << "chunks that nothing changed are visited";
+  }
+  for (int key = 3'000; key < 7'000; ++key) map.erase(key);
+  for (const int key : visited()) EXPECT_TRUE(map.contains(key));
+  SharedMap<int, int> other;
+  other[1] = 1;
+  std::set<int> all;
+  other.ForEachUnshared(before, [&](const std::pair<int, int>& item) { all.insert(item.first); });
+  EXPECT_EQ(all, std::set<int>{1}) << "a map of its own shares nothing";
+}
+
 }  // namespace
 }  // namespace lava

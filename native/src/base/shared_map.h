@@ -35,6 +35,13 @@ class SharedMap {
     return found->second;
   }
 
+  /// Calls visit(item) for each item that may differ from `before`, an earlier copy of this map.
+  /// Items that were erased since are not visited.
+  template <typename Visit>
+  void ForEachUnshared(const SharedMap& before, const Visit& visit) const {
+    items_.ForEachUnshared(before.items_, visit);
+  }
+
   /// The value at the key for modification; created if there is none.
   Value& operator[](const Key& key) { return *emplace(key, Value()).first; }
   /// Inserts the value unless the key exists. Returns the key's value for modification, and whether

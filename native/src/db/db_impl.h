@@ -15,6 +15,7 @@
 #include "db/active_segments.h"
 #include "db/background_faults.h"
 #include "db/changelog_log.h"
+#include "db/collection_planner.h"
 #include "db/compaction_planner.h"
 #include "db/counters.h"
 #include "db/environment.h"
@@ -53,13 +54,9 @@
 namespace lava {
 
 class Lookup;
-struct ValueFileGarbage;
 
 /// What an instance's files are in. direct: its own file system, or null.
 fs::FileSystem* FilesOf(const DBOptions& options, fs::FileSystem* direct);
-/// Whether all values in the file have expired.
-bool HasAllExpired(const ValueFileMeta& file, const std::map<uint64_t, TableOptions>& tables,
-                   int64_t now_ms);
 /// Whether name is of a key or value file.
 bool IsDataFile(std::string_view name);
 /// The limit of space that the instance is under: its volume's, or the process's if that is set and
@@ -362,8 +359,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
 
   // gc.cc
   void ScheduleGc() LAVA_REQUIRES(jobs_mutex_) LAVA_EXCLUDES(write_mutex_, state_mutex_);
-  bool StartCollection(const PlanInputs& inputs, const std::vector<ValueFileGarbage>& garbage)
-      LAVA_REQUIRES(jobs_mutex_);
+  bool StartCollection(std::shared_ptr<GcTask> task) LAVA_REQUIRES(jobs_mutex_);
   void RunGcJob(std::shared_ptr<GcTask> task);
   static void Describe(const GcTask& task, CollectionInfo* told);
   Status CollectGarbage(const GcTask& task, CollectionInfo* told);
@@ -487,9 +483,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   RunningJobs running_jobs_ LAVA_GUARDED_BY(jobs_mutex_){&job_counts_};
   CompactionPlanner compaction_planner_ LAVA_GUARDED_BY(jobs_mutex_){
       &options_, &late_files_, &order_budget_, &value_decisions_};
-  // What references named of a value file's births when the collector wrote it: it has no garbage
-  // before that has fallen, whatever its births' other files have.
-  std::map<FileId, uint64_t> gc_baselines_ LAVA_GUARDED_BY(jobs_mutex_);
+  CollectionPlanner collection_planner_ LAVA_GUARDED_BY(jobs_mutex_){&options_, &late_files_};
   ValuePolicy value_policy_ LAVA_GUARDED_BY(jobs_mutex_);
 
   mutable Mutex state_mutex_;

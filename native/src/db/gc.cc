@@ -1,9 +1,8 @@
 #include <algorithm>
+#include <utility>
 
 #include "base/guarded.h"
 #include "db/db_impl.h"
-#include "manifest/garbage.h"
-#include "policy/value_rules.h"
 #include "read/ttl_filter.h"
 
 namespace lava {
@@ -13,7 +12,7 @@ struct Bounds {
   std::string lower, upper;
 };
 
-// Sorts the ranges, and makes one of those that meet.
+// Sorts the ranges, and unites those that overlap or touch.
 void Unite(std::vector<Bounds>* ranges) {
   std::sort(ranges->begin(), ranges->end(),
             [](const Bounds& a, const Bounds& b) { return a.lower < b.lower; });
@@ -28,7 +27,7 @@ void Unite(std::vector<Bounds>* ranges) {
   *ranges = std::move(united);
 }
 
-// Marks what was born in files that are dropped because all in them has expired.
+// Marks the births in files that are dropped because all of their values have expired.
 void ExpireBirthsOf(const std::vector<std::shared_ptr<ValueFileMeta>>& files, VersionEdit* edit) {
   for (const std::shared_ptr<ValueFileMeta>& file : files) {
     for (const BirthShare& birth : file->births)
@@ -37,22 +36,8 @@ void ExpireBirthsOf(const std::vector<std::shared_ptr<ValueFileMeta>>& files, Ve
   }
 }
 
-}  // namespace
-
-// Whether every table has a clock that says so: then nothing in the file need be looked at.
-bool HasAllExpired(const ValueFileMeta& file, const std::map<uint64_t, TableOptions>& tables,
-                   int64_t now_ms) {
-  for (const auto& [id, share] : file.tables) {
-    const auto table = tables.find(id);
-    if (table == tables.end() || share.newest_ms == TableShare::kNeverExpires ||
-        !HasExpired(&table->second, static_cast<uint64_t>(share.newest_ms), now_ms))
-      return false;
-  }
-  return !file.tables.empty();
-}
-
-// Whether everything has still expired that a collection dropped for that.
-static bool HasStillExpired(const GcInput& input, const GcOutput& output, int64_t now_ms) {
+// Whether all values that a collection dropped as expired are still expired.
+bool HasStillExpired(const GcInput& input, const GcOutput& output, int64_t now_ms) {
   const auto expired = [&](const auto& noted) {
     const auto table = input.tables.find(noted.first.second);
     return table != input.tables.end() &&
@@ -63,85 +48,40 @@ static bool HasStillExpired(const GcInput& input, const GcOutput& output, int64_
                      [&](const auto& file) { return HasAllExpired(*file, input.tables, now_ms); });
 }
 
-// One collection at a time while there is space enough: it competes with compactions for the
-// disk, and each makes the next one's choice better.
+}  // namespace
+
+// While there is enough space, one collection runs at a time: it competes with compactions for the
+// disk, and each makes the choice of the next one better.
 void DBImpl::ScheduleGc() {
+  // Where nothing is planned, the findings are dropped here, and with them files that they keep.
+  std::unique_ptr<CollectionFindings> findings = collection_planner_.TakeFindings();
   if (closed_.load()) return;
   {
     MutexLock state(&state_mutex_);
     if (versions_.failed()) return;
     AdoptLeft();
-    // What lives is judged by all key files: there is time until they are there.
+    // All key files decide which values live, so collections wait until none is missing or damaged.
     if (late_files_.any_key_file() || faults_.IsKeyFileDamaged(*version_) ||
         !faults_.MayStart(BackgroundFaults::Work::kCollection))
       return;
   }
   const PlanInputs inputs = TakePlanInputs();
-  const Version& version = *inputs.version;
-  if (version.value_files.empty() || options_.gc_garbage_percent > 100) return;
-  if (running_jobs_.collections() >=
-      EffortOf(options_, inputs, running_jobs_.compactions() > 0).jobs)
-    return;
-  std::erase_if(gc_baselines_, [&version](const auto& baseline) {
-    return !version.value_files.contains(baseline.first);
-  });
-  const std::vector<ValueFileGarbage> garbage = GarbageOf(version);
-  while (running_jobs_.collections() <
-             EffortOf(options_, inputs, running_jobs_.compactions() > 0).jobs &&
-         StartCollection(inputs, garbage)) {
+  if (inputs.version->value_files.empty() || options_.gc_garbage_percent > 100) return;
+  const uint32_t jobs_max = EffortOf(options_, inputs, running_jobs_.compactions() > 0).jobs;
+  if (running_jobs_.collections() >= jobs_max) return;
+  const int64_t now_ms = expiry_time_.Now().older_ms;
+  while (running_jobs_.collections() < jobs_max) {
+    std::shared_ptr<GcTask> task =
+        collection_planner_.Plan(inputs, running_jobs_, now_ms, std::exchange(findings, nullptr));
+    if (task == nullptr || !StartCollection(std::move(task))) break;
   }
   if (running_jobs_.collections() > 0) return;
-  // What failed may be left undone for good.
+  // Nothing is left to do, so work that failed before will not be tried again.
   MutexLock state(&state_mutex_);
   faults_.Worked(BackgroundFaults::Work::kCollection);
 }
 
-bool DBImpl::StartCollection(const PlanInputs& inputs, const std::vector<ValueFileGarbage>& all) {
-  const std::set<const ValueFileMeta*> busy = running_jobs_.BusyValueFiles();
-  auto task = std::make_shared<GcTask>();
-  task->input.version = inputs.version;
-  const int64_t now_ms = expiry_time_.Now().older_ms;
-  std::vector<GcFile> files;
-  for (const ValueFileGarbage& garbage : all) {
-    const bool is_busy = busy.contains(garbage.file.get());
-    const bool expired = HasAllExpired(*garbage.file, inputs.tables, now_ms);
-    if (expired && !is_busy) {
-      task->input.expired.push_back(garbage.file);
-      task->garbage_bytes += garbage.raw_bytes;
-    }
-    GcFile& file = files.emplace_back();
-    file.raw_bytes = garbage.raw_bytes;
-    file.garbage = garbage.garbage_estimate;
-    file.busy = is_busy || expired || late_files_.Contains(garbage.file->id) ||
-                inputs.Avoids(garbage.file->id);
-    file.hot = garbage.file->hot;
-    file.in_checkpoint = inputs.IsInCheckpoint(garbage.file->id);
-    const auto baseline = gc_baselines_.find(garbage.file->id);
-    if (baseline != gc_baselines_.end())
-      file.garbage =
-          std::min(file.garbage, baseline->second - std::min(baseline->second, garbage.referenced));
-  }
-  const GcEffort effort = EffortOf(options_, inputs, running_jobs_.compactions() > 0);
-  const std::vector<size_t> picked =
-      RulesOf(inputs.value_policy)
-          .PickCollection(files, {.garbage_percent = effort.garbage_percent,
-                                  .checkpoint_percent = effort.checkpoint_percent,
-                                  .live_bytes_max = options_.value_file_bytes,
-                                  .last_resort = effort.last_resort || inputs.pressure.slow > 0});
-  if (picked.empty() && task->input.expired.empty()) return false;
-  if (picked.empty()) {
-    task->cause = CollectionCause::kExpired;
-  } else if (effort.last_resort || inputs.pressure.slow > 0 || inputs.disk_full) {
-    task->cause = CollectionCause::kSpace;
-  }
-  for (const size_t i : picked) {
-    task->input.files.push_back(all[i].file);
-    task->garbage_bytes += files[i].garbage;
-    const uint64_t raw = std::max<uint64_t>(1, files[i].raw_bytes);
-    const double live = static_cast<double>(raw - std::min(raw, files[i].garbage));
-    task->copied_bytes += static_cast<uint64_t>(static_cast<double>(all[i].file->bytes) * live /
-                                                static_cast<double>(raw));
-  }
+bool DBImpl::StartCollection(std::shared_ptr<GcTask> task) {
   running_jobs_.Insert(task);
   const bool submitted = TrySubmit(os::Priority::kGc, [this, weak = std::weak_ptr<GcTask>(task)] {
     if (std::shared_ptr<GcTask> queued = weak.lock()) RunGcJob(std::move(queued));
@@ -186,11 +126,11 @@ void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
       if (!status.ok() && !cancelled_)
         faults_.Failed(BackgroundFaults::Work::kCollection, status, began_us, damage, *version_);
     }
-    // With nothing left to collect, compactions are made for what they expose.
+    // If nothing is left to collect, compactions may expose more.
     if (!put_off) ScheduleAll();
   }
   JobEnded();
-  // The inputs may be named by nothing else any more: their readers close outside the lock.
+  // The task may be the last owner of the inputs: their readers are then closed without a lock.
   task.reset();
   if (put_off) return AwaitMemory();
   memory.reset();
@@ -214,7 +154,7 @@ Status DBImpl::CollectGarbage(const GcTask& task, CollectionInfo* told) {
   {
     const CpuSpan cpu(&counters_.gc_cpu_us);
     JobContext context = MakeJobContext(0);
-    context.may_use_reserve = true;  // what a collection frees is more than what it writes
+    context.may_use_reserve = true;  // a collection frees more than it writes
     LAVA_RETURN_IF_ERROR(RunGc(context, task.input, &output));
   }
   told->output_files = static_cast<uint32_t>(output.files.size());
@@ -235,9 +175,9 @@ Status DBImpl::CollectGarbage(const GcTask& task, CollectionInfo* told) {
   return Status::OK();
 }
 
-// What was born in the inputs, or was there already from elsewhere, is in the outputs now. The
-// places are made from the version as it is now: births may have gone since the job began.
-// Not *installed: the clock went back below what the output was made by.
+// The outputs take the inputs' places of all births that these held. The places are those of the
+// manifest's version now: births may have left it since the job began. Not *installed: the clock
+// was set back, so that dropped values have not expired. The outputs are then removed.
 Status DBImpl::InstallGc(const GcTask& task, const GcOutput& output, bool* installed) {
   MutexLock install(versions_.install_mutex());
   const CpuSpan cpu(&counters_.install_cpu_us);
@@ -258,7 +198,7 @@ Status DBImpl::InstallGc(const GcTask& task, const GcOutput& output, bool* insta
   if (!edit.values_removed.empty()) ExpireBirthsOf(task.input.expired, &edit);
   for (const auto& [of, timestamp_ms] : output.births_expired)
     edit.births_expired.push_back({of.first, of.second, timestamp_ms});
-  std::map<FileId, std::vector<Bounds>> places;  // that the inputs have, by birth
+  std::map<FileId, std::vector<Bounds>> places;  // of the inputs, by birth
   for (const std::shared_ptr<ValueFileMeta>& file : task.input.files) {
     if (!now.value_files.contains(file->id)) continue;
     edit.values_removed.push_back(file->id);
@@ -282,14 +222,14 @@ Status DBImpl::InstallGc(const GcTask& task, const GcOutput& output, bool* insta
     }
     if (!added.places.empty()) {
       edit.values_added.push_back(std::move(added));
-    } else {  // all that it was to hold has died meanwhile
+    } else {  // all of its values have died meanwhile
       versions_.obsolete_files().Add(file->id.ValueFileName(), file);
     }
   }
   if (edit.values_removed.empty()) return Status::OK();
   LAVA_RETURN_IF_ERROR(Log(edit));
   {
-    // Before anybody can plan with the outputs.
+    // Before a plan sees the outputs.
     MutexLock jobs(&jobs_mutex_);
     (void)Tried([&] {
       jobs_mutex_.AssertHeld();
@@ -298,7 +238,7 @@ Status DBImpl::InstallGc(const GcTask& task, const GcOutput& output, bool* insta
       for (const std::shared_ptr<ValueFileMeta>& file : output.files) {
         const auto entry = logged.value_files.find(file->id);
         if (entry != logged.value_files.end())
-          gc_baselines_[file->id] = entry->second.garbage.referenced;
+          collection_planner_.NoteOutput(file->id, entry->second.garbage.referenced);
       }
     });
   }

@@ -332,6 +332,7 @@ void DBImpl::TearDown() {
     active_bytes_ = 0;
     sealed_.Clear();
     running_jobs_.Clear();
+    (void)collection_planner_.TakeFindings();
     late_files_.Clear();
     tables_.ForgetDeadRanges();
     version_ = std::make_shared<Version>();

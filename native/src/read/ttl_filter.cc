@@ -16,15 +16,14 @@ bool HasExpired(int64_t written_ms, int64_t ttl_ms, int64_t now_ms) {
 }
 
 bool HasExpired(const TableOptions* table, std::optional<uint64_t> written_ms, int64_t now_ms) {
-  return table != nullptr && table->ttl_layout != TtlLayout::kNone && table->ttl_ms > 0 &&
-         written_ms && HasExpired(static_cast<int64_t>(*written_ms), table->ttl_ms, now_ms);
+  return table != nullptr && Expires(*table) && written_ms &&
+         HasExpired(static_cast<int64_t>(*written_ms), table->ttl_ms, now_ms);
 }
 
 TtlFilter::TtlFilter(const std::map<uint64_t, TableOptions>& tables, uint32_t partition_bytes,
                      const DropTime& time)
     : tables_(tables, partition_bytes), time_(time) {
-  for (const auto& [id, options] : tables)
-    active_ |= options.ttl_layout != TtlLayout::kNone && options.ttl_ms > 0;
+  for (const auto& [id, options] : tables) active_ |= Expires(options);
 }
 
 bool TtlFilter::Drops(int64_t written_ms, int64_t ttl_ms) {

@@ -14,6 +14,10 @@
 
 namespace lava {
 
+/// Whether values of the table expire.
+inline bool Expires(const TableOptions& table) {
+  return table.ttl_layout != TtlLayout::kNone && table.ttl_ms > 0;
+}
 /// Whether data written at written_ms has expired. As in Flink, it never expires if the sum exceeds
 /// the clock's range.
 bool HasExpired(int64_t written_ms, int64_t ttl_ms, int64_t now_ms);

@@ -1,0 +1,317 @@
+#include "db/collection_planner.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "manifest/births_for_test.h"
+
+namespace lava {
+namespace {
+
+constexpr uint64_t kTable = 5;
+
+class CollectionPlannerTest : public testing::Test {
+ protected:
+  CollectionPlannerTest() {
+    options_.gc_garbage_percent = 25;
+    options_.value_file_bytes = 100'000;
+    inputs_.origin = IdOf(1).origin;
+    TableOptions& table = inputs_.tables[kTable];
+    table.ttl_layout = TtlLayout::kValue;
+    table.ttl_ms = 1'000;
+  }
+
+  // A value file of 1000 bytes, and a key file that references so many of them.
+  std::shared_ptr<ValueFileMeta> Add(uint64_t number, uint64_t referenced,
+                                     std::optional<int64_t> newest_ms = std::nullopt) {
+    const auto values = BornFile(number, 10, 1000);
+    if (newest_ms)
+      values->tables[kTable] = {.records = 10, .raw_bytes = 1000, .newest_ms = *newest_ms};
+    keys_[number] = WholeOf(KeyFileOf(1000 + number, {{IdOf(number), 1, referenced}}));
+    births_.Flush(keys_[number], {values});
+    return values;
+  }
+  // A compaction replaces that key file by one that references fewer bytes.
+  void Rewrite(uint64_t number, uint64_t referenced) {
+    VersionEdit edit;
+    edit.Remove(0, keys_[number]);
+    keys_[number] = WholeOf(KeyFileOf(++rewritten_, {{IdOf(number), 1, referenced}}));
+    edit.Add(0, keys_[number]);
+    births_.Apply(edit);
+  }
+  std::shared_ptr<GcTask> Plan(CollectionPlanner* planner) {
+    inputs_.version = births_.state().version;
+    return planner->Plan(inputs_, jobs_, now_ms_, planner->TakeFindings());
+  }
+  std::shared_ptr<GcTask> Plan() { return Plan(&planner_); }
+  // What the next plan finds, by the number of the file that it takes.
+  void ExpectFound(uint64_t number) {
+    const std::shared_ptr<GcTask> task = Plan();
+    ASSERT_NE(task, nullptr);
+    ASSERT_EQ(task->input.files.size(), 1u);
+    EXPECT_EQ(task->input.files[0]->id, IdOf(number));
+  }
+  // After a plan that finds nothing, the next one looks at nothing.
+  void ExpectNothing() {
+    EXPECT_EQ(Plan(), nullptr);
+    const uint64_t looked_at = planner_.files_looked_at();
+    EXPECT_EQ(Plan(), nullptr);
+    EXPECT_EQ(planner_.files_looked_at(), looked_at) << "all is looked at again";
+  }
+
+  DBOptions options_;
+  LateFiles late_files_;
+  CollectionPlanner planner_{&options_, &late_files_};
+  JobCounts counts_;
+  RunningJobs jobs_{&counts_};
+  BirthsForTest births_;
+  PlanInputs inputs_;
+  int64_t now_ms_ = 0;
+  std::map<uint64_t, FileEntry> keys_;
+  uint64_t rewritten_ = 100'000;
+};
+
+TEST_F(CollectionPlannerTest, TakesTheFilesWithTheMostGarbage) {
+  EXPECT_EQ(Plan(), nullptr) << "there is no file";
+  Add(1, 1000);
+  Add(2, 760);
+  ExpectNothing();
+  const auto dirty = Add(3, 400);
+  const std::shared_ptr<GcTask> task = Plan();
+  ASSERT_NE(task, nullptr);
+  EXPECT_EQ(task->input.files, std::vector{dirty});
+  EXPECT_TRUE(task->input.expired.empty());
+  EXPECT_EQ(task->cause, CollectionCause::kGarbage);
+  EXPECT_EQ(task->garbage_bytes, 600u);
+  EXPECT_EQ(task->copied_bytes, dirty->bytes * 2 / 5);
+  jobs_.Insert(task);
+  EXPECT_EQ(Plan(), nullptr) << "two jobs have one file";
+  options_.gc_garbage_percent = 101;
+  jobs_.Remove(task);
+  EXPECT_EQ(Plan(), nullptr) << "garbage is collected that the options leave";
+}
+
+TEST_F(CollectionPlannerTest, AFileThatGainsGarbageIsFound) {
+  Add(1, 1000);
+  Add(2, 900);
+  ExpectNothing();
+  Rewrite(1, 800);
+  ExpectNothing();
+  Rewrite(1, 700);
+  ExpectFound(1);
+}
+
+TEST_F(CollectionPlannerTest, OnlyFilesThatChangedAreLookedAt) {
+  VersionEdit edit;
+  for (uint64_t number = 1; number <= 2000; ++number) {
+    edit.Add(0, WholeOf(KeyFileOf(10'000 + number, {{IdOf(number), 10, 1000}})));
+    edit.AddBorn(BornFile(number, 10, 1000));
+  }
+  births_.Apply(edit);
+  ExpectNothing();
+  EXPECT_EQ(planner_.files_looked_at(), 2000u);
+  Add(3000, 1000);
+  Add(3001, 900);
+  EXPECT_EQ(Plan(), nullptr);
+  EXPECT_LT(planner_.files_looked_at(), 2200u);
+  Rewrite(3001, 500);
+  ExpectFound(3001);
+}
+
+TEST_F(CollectionPlannerTest, AFileIsDroppedOnceAllInItHasExpired) {
+  const auto values = Add(1, 1000, 5'000);
+  Add(2, 1000, TableShare::kNeverExpires);
+  Add(3, 1000);
+  ExpectNothing();
+  now_ms_ = 5'999;
+  ExpectNothing();
+  now_ms_ = 6'000;
+  const std::shared_ptr<GcTask> task = Plan();
+  ASSERT_NE(task, nullptr);
+  EXPECT_EQ(task->cause, CollectionCause::kExpired);
+  EXPECT_TRUE(task->input.files.empty());
+  EXPECT_EQ(task->input.expired, std::vector{values});
+  EXPECT_EQ(task->garbage_bytes, 1000u);
+  EXPECT_EQ(task->copied_bytes, 0u);
+  jobs_.Insert(task);
+  EXPECT_EQ(Plan(), nullptr) << "it is dropped twice";
+}
+
+TEST_F(CollectionPlannerTest, AnotherTimeToLiveIsSeen) {
+  Add(1, 1000, 5'000);
+  now_ms_ = 5'500;
+  ExpectNothing();
+  inputs_.tables[kTable].ttl_ms = 400;
+  EXPECT_NE(Plan(), nullptr);
+  inputs_.tables.erase(kTable);
+  ExpectNothing();
+}
+
+TEST_F(CollectionPlannerTest, LessGarbageIsEnoughWhenSpaceIsShort) {
+  Add(1, 900);
+  ExpectNothing();
+  inputs_.pressure.fullness = 0.8;
+  EXPECT_EQ(Plan(), nullptr);
+  inputs_.pressure.fullness = 1;
+  inputs_.pressure.slow = 0.5;
+  const std::shared_ptr<GcTask> task = Plan();
+  ASSERT_NE(task, nullptr);
+  EXPECT_EQ(task->cause, CollectionCause::kSpace);
+}
+
+TEST_F(CollectionPlannerTest, OnAFullDiskAnyGarbageIsCollectedOnceNoCompactionRuns) {
+  Add(1, 999);
+  Add(2, 1000);
+  ExpectNothing();
+  const auto compaction = std::make_shared<CompactionTask>();
+  jobs_.Insert(compaction);
+  inputs_.disk_full = true;
+  EXPECT_EQ(Plan(), nullptr);
+  jobs_.Remove(compaction);
+  ExpectFound(1);
+}
+
+TEST_F(CollectionPlannerTest, WhatACheckpointHasNeedsMoreGarbage) {
+  options_.gc_upload_cost_percent = 300;
+  Add(1, 600);
+  inputs_.in_checkpoint_below = 2;
+  ExpectNothing();
+  Add(2, 600);
+  ExpectFound(2);
+  inputs_.in_checkpoint_below = 3;
+  ExpectNothing();
+  Rewrite(1, 300);
+  ExpectFound(1);
+}
+
+TEST_F(CollectionPlannerTest, AnotherPolicyLooksAnew) {
+  Add(1, 600);
+  inputs_.value_policy = ValuePolicy::kMerge;
+  EXPECT_EQ(Plan(), nullptr);
+  inputs_.value_policy = ValuePolicy::kAutomatic;
+  ExpectFound(1);
+  inputs_.value_policy = ValuePolicy::kGreedy;
+  ExpectFound(1);
+}
+
+TEST_F(CollectionPlannerTest, FilesThatWereNotJudgedAreLookedAtAgain) {
+  const auto values = Add(1, 600);
+  // Busy.
+  const auto compaction = std::make_shared<CompactionTask>();
+  compaction->input.merged_values.insert(values.get());
+  jobs_.Insert(compaction);
+  EXPECT_EQ(Plan(), nullptr);
+  EXPECT_EQ(Plan(), nullptr);
+  jobs_.Remove(compaction);
+  ExpectFound(1);
+  // Damaged, as long as the version has what is damaged.
+  inputs_.avoided = {IdOf(1)};
+  EXPECT_EQ(Plan(), nullptr);
+  EXPECT_EQ(Plan(), nullptr);
+  inputs_.avoided = {};
+  ExpectFound(1);
+  // Missing, until it arrives.
+  late_files_.Add(values);
+  EXPECT_EQ(Plan(), nullptr);
+  EXPECT_EQ(Plan(), nullptr);
+  late_files_.Erase(values->id.ValueFileName());
+  ExpectFound(1);
+}
+
+TEST_F(CollectionPlannerTest, FindingsLetGoOfTheVersion) {
+  Add(1, 1000);
+  Add(2, 1000);
+  ASSERT_EQ(Plan(), nullptr);
+  std::weak_ptr<ValueFileMeta> gone = births_.version().value_files.at(IdOf(1)).file;
+  births_.RemoveKeys(0, keys_[1]);
+  ASSERT_FALSE(births_.version().value_files.contains(IdOf(1)));
+  BirthsForTest other;  // the helper's own table of files keeps all of them
+  std::swap(births_, other);
+  inputs_.version = std::make_shared<Version>(other.version());
+  EXPECT_EQ(planner_.Plan(inputs_, jobs_, now_ms_, planner_.TakeFindings()), nullptr);
+  inputs_.version.reset();
+  keys_.clear();
+  other = BirthsForTest();
+  EXPECT_TRUE(gone.expired()) << "a file that left the version is not removed";
+  (void)planner_.TakeFindings();
+}
+
+// A collection's output has no garbage before references to its births become fewer.
+TEST_F(CollectionPlannerTest, AnOutputsGarbageIsCountedFromItsBirthOn) {
+  keys_[1] = WholeOf(KeyFileOf(1001, {{IdOf(1), 5, 500}}));
+  births_.Flush(keys_[1], {BornFile(1, 10, 1000)});
+  // A hot and a cold output, both of all keys: by the births, half of each is garbage.
+  planner_.NoteOutput(IdOf(20), 500);
+  planner_.NoteOutput(IdOf(21), 500);
+  ASSERT_NE(Plan(), nullptr);  // a plan on the version before the outputs
+  births_.Replace({1}, {{ValueFileOf(20, "a", "z", {{IdOf(1), 5, 500}}), {{IdOf(1), "a", "z"}}},
+                        {ValueFileOf(21, "a", "z", {{IdOf(1), 5, 500}}), {{IdOf(1), "a", "z"}}}});
+  ASSERT_EQ(births_.version().value_files.at(IdOf(20)).garbage.estimate, 250u);
+  ExpectNothing();
+  Rewrite(1, 480);
+  ExpectNothing();
+  Rewrite(1, 300);
+  EXPECT_NE(Plan(), nullptr);
+}
+
+// Plans that look at all files find the same.
+TEST_F(CollectionPlannerTest, FindingsNeverHideAnything) {
+  std::mt19937 random(7);
+  options_.gc_upload_cost_percent = 100;
+  uint64_t next = 1, found = 0;
+  for (int step = 0; step < 600; ++step) {
+    const auto one_of = [&] { return keys_.lower_bound(1 + random() % next); };
+    switch (random() % 8) {
+      case 0:
+      case 1:
+        Add(next++, 700 + random() % 301,
+            random() % 2 == 0 ? std::optional<int64_t>(step * 10) : std::nullopt);
+        break;
+      case 2:
+        if (const auto key = one_of(); key != keys_.end()) Rewrite(key->first, random() % 1000 + 1);
+        break;
+      case 3:
+        if (const auto key = one_of(); key != keys_.end()) {
+          births_.RemoveKeys(0, key->second);
+          keys_.erase(key);
+        }
+        break;
+      case 4:
+        inputs_.pressure.fullness = static_cast<double>(random() % 101) / 100;
+        break;
+      case 5:
+        now_ms_ += 100;
+        break;
+      case 6:
+        inputs_.in_checkpoint_below = std::max(inputs_.in_checkpoint_below, random() % next);
+        break;
+      default:
+        inputs_.avoided = {IdOf(random() % next), IdOf(random() % next)};
+    }
+    CollectionPlanner fresh(&options_, &late_files_);
+    const std::shared_ptr<GcTask> expected = Plan(&fresh), task = Plan();
+    ASSERT_EQ(task != nullptr, expected != nullptr) << "at step " << step;
+    if (task == nullptr) continue;
+    ++found;
+    ASSERT_EQ(task->input.files, expected->input.files);
+    ASSERT_EQ(task->input.expired, expected->input.expired);
+    // The job runs for a while, or ends at once.
+    jobs_.Clear();
+    jobs_.Insert(task);
+    if (random() % 2 == 0) continue;
+    VersionEdit edit;
+    for (const auto* files : {&task->input.files, &task->input.expired}) {
+      for (const auto& file : *files) {
+        edit.Remove(0, keys_[file->id.number]);
+        keys_.erase(file->id.number);
+      }
+    }
+    births_.Apply(edit);
+    jobs_.Clear();
+  }
+  EXPECT_GT(found, 50u);
+}
+
+}  // namespace
+}  // namespace lava
