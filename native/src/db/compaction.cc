@@ -149,7 +149,7 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
     Describe(*task, &told);
     notifier_->BeginJob(&EventListener::OnCompactionBegin, &told);
     Status compacted = Compact(*task, &told);
-    // Bytes that were read wrong once may be read right; a file that is damaged stays so.
+    // A read error may not occur a second time; a damaged file stays damaged.
     if (compacted.IsCorruption() && !cancelled_) compacted = Compact(*task, &told);
     return compacted;
   });
@@ -176,7 +176,7 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
     ScheduleAll();
   }
   JobEnded();
-  // The inputs may be named by nothing else any more: their readers close outside the lock.
+  // The task may be the last owner of the inputs: their readers are then closed without a lock.
   task.reset();
   memory.reset();
   RemoveObsoleteFiles();
@@ -185,7 +185,7 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
   if (status.ok()) RetryOnceSpaceIsMade();
 }
 
-// There is no memory for it: what it was for is looked for anew when other jobs end.
+// There is no memory for the job. The same work is planned again when other jobs have ended.
 void DBImpl::PutOff(std::shared_ptr<CompactionTask> task) {
   {
     MutexLock jobs(&jobs_mutex_);
@@ -224,7 +224,7 @@ Status DBImpl::Compact(const CompactionTask& task, CompactionInfo* told) {
   {
     const CpuSpan cpu(&counters_.compaction_cpu_us);
     JobContext context = MakeJobContext(task.input.output_level);
-    context.may_use_reserve = true;  // on a full disk it shows collections what is garbage
+    context.may_use_reserve = true;  // on a full disk it exposes garbage to collections
     LAVA_RETURN_IF_ERROR(RunCompaction(context, task.input, &output));
   }
   told->output_files = static_cast<uint32_t>(output.files.size());
@@ -244,7 +244,8 @@ Status DBImpl::Compact(const CompactionTask& task, CompactionInfo* told) {
   return Status::OK();
 }
 
-// Not *installed: the clock went back below what the output was made by. Its files go.
+// Not *installed: the clock was set back, so that dropped records have not expired. The output's
+// files are then removed.
 Status DBImpl::InstallCompaction(const CompactionTask& task, const CompactionOutput& output,
                                  bool* installed) {
   VersionEdit edit;
@@ -279,7 +280,7 @@ Status DBImpl::InstallCompaction(const CompactionTask& task, const CompactionOut
   return Status::OK();
 }
 
-// After a scan.
+// After each scan: asks for a plan when scans have earned enough credit since the last one.
 void DBImpl::LookForOrdering() {
   if (!order_budget_.IsLookDue()) return;
   Submit(os::Priority::kCompaction, [this] {

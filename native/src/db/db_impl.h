@@ -478,7 +478,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   const PointReader point_reader_{&read_context_};
   const Scanner scanner_{&read_context_};
 
-  // Of what is planned and runs. Planning looks at all files, so nobody takes it who holds write.
+  // Guards plans and running jobs. A plan looks at all files, so a thread that holds write_mutex_
+  // must not wait for this mutex.
   mutable Mutex jobs_mutex_ LAVA_ACQUIRED_BEFORE(state_mutex_);
   RunningJobs running_jobs_ LAVA_GUARDED_BY(jobs_mutex_){&job_counts_};
   CompactionPlanner compaction_planner_ LAVA_GUARDED_BY(jobs_mutex_){

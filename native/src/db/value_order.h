@@ -7,16 +7,17 @@
 
 namespace lava {
 
-/// How well value files are sorted, by the level that their values were written to (DiffKV 3.1).
+/// How well the value files of each level are sorted (DiffKV 3.1). A value file belongs to the
+/// level that its values were written to with their keys.
 struct ValueOrder {
   struct Level {
-    uint32_t groups = 0;   // sorted groups; files of which none is known are one each
-    uint32_t overlap = 0;  // files that cover one key, where they are most
+    uint32_t groups = 0;   // sorted groups; a file without a known group counts as one
+    uint32_t overlap = 0;  // the largest number of files that cover one key
   };
   std::array<Level, kLevelCountMax> levels;
 };
 
-/// Its time grows with the number of value files.
+/// Pure. The time grows with the number of value files.
 ValueOrder OrderOf(const Version& version);
 
 }  // namespace lava

@@ -8,13 +8,13 @@
 namespace lava {
 namespace {
 
-// A memtable does not know its keys' share of its bytes.
+// Assumed size of a key in a memtable, which does not know its keys' share of its bytes.
 constexpr uint64_t kUsualKeyBytes = 64;
 constexpr uint64_t kReferenceBytes = 16;
-// A file's bytes before compression, about, for one of its own.
+// Assumed ratio of a file's bytes before and after compression.
 constexpr uint64_t kInflated = 4;
 
-// As if all keys were as long as the first, and no more than the file can hold.
+// Estimate: all keys are as long as the first, and take no more than the file can hold.
 uint64_t KeyBytesOf(uint64_t records, const std::string& lower, uint64_t bytes_max) {
   return std::min(records * lower.size(), bytes_max);
 }
@@ -23,7 +23,7 @@ void AddInput(const FileMeta& file, JobShape* shape) {
   const uint64_t key_bytes = KeyBytesOf(file.records, file.lower, file.raw_bytes);
   shape->records += file.records;
   shape->key_bytes += key_bytes;
-  shape->index_bytes += kInflated * file.bytes;  // all of a file may be references
+  shape->index_bytes += kInflated * file.bytes;  // the file may hold nothing but references
   shape->value_bytes += file.raw_bytes - key_bytes;
 }
 
@@ -46,7 +46,7 @@ JobShape DBImpl::ShapeOf(const std::map<uint64_t, TableOptions>& tables) const {
   JobShape shape;
   shape.block_bytes = options_.block_bytes;
   shape.index_partition_bytes = options_.index_partition_bytes;
-  // Those of a volume's files are charged by the volume.
+  // A volume charges the buffers of its files itself.
   if (options_.volume == nullptr) shape.file_buffer_bytes = kJobFileBufferBytes;
   shape.key_file_bytes = options_.target_file_bytes;
   shape.value_file_bytes = options_.value_file_bytes;
@@ -79,7 +79,7 @@ uint64_t DBImpl::WorkingSetOf(const FlushInput& input) const {
                      std::min(shape.records, shape.value_bytes / table.separation_bytes));
   }
   shape.index_bytes = shape.key_bytes + shape.records * kReferenceBytes;
-  // Where neighbours of a logged value died, it is read and written anew, one at a time.
+  // A logged value whose neighbours have died is read and rewritten, one at a time.
   uint64_t logged = 0;
   for (const std::shared_ptr<LogSegment>& segment : input.segments)
     if (segment->records() > 1) logged = std::max(logged, segment->largest_bytes());
