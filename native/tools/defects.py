@@ -617,7 +617,7 @@ DEFECTS = [
            "return replayed.lost ? Status::OK() : ReplayRecord(record, &replayed);",
            "return ReplayRecord(record, &replayed);", ("value log", "crash")),
     Defect("no flush tells how many values died in memory", "src/db/flush.cc",
-           "(void)Tried([&] { ChooseBounds(flushed); });", "", ("value log",)),
+           "(void)Tried([&] { TuneSeparation(flushed); });", "", ("value log",)),
     Defect("a scan of the active memtable passes logged values by", "src/db/scanner.cc",
            "if (entry.kind == RecordKind::kPutReference || HasParts(entry.kind)) {",
            "if (HasParts(entry.kind)) {",

@@ -35,6 +35,7 @@
 #include "db/running_jobs.h"
 #include "db/scanner.h"
 #include "db/sealed_memtables.h"
+#include "db/separation_tuner.h"
 #include "db/snapshot_impl.h"
 #include "db/space_controller.h"
 #include "db/table_impl.h"
@@ -198,25 +199,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   /// Whether the value is too large for the memtable, so that it goes to a segment at once.
   bool IsOversize(Slice value) const { return IsOversize(value.size()); }
   bool IsOversize(uint64_t bytes) const { return bytes > in_memory_bytes_max_; }
-  bool IsLarge(const TableImpl& table, Slice value) const {
-    return large_values_ && IsApart(table, value) && value.size() >= LargeBytesOf(table);
-  }
-  static bool IsApart(const TableImpl& table, Slice value) { return IsApart(table, value.size()); }
-  static bool IsApart(const TableImpl& table, uint64_t bytes) {
-    const uint64_t separated = table.separation_now();
-    return separated != 0 && bytes >= separated && table.kind() != TableKind::kList;
-  }
-  /// As IsApart(), for bytes appended to a list. With TTL they are never apart, because each
-  /// element expires by itself.
-  static bool IsApartOfList(const TableImpl& table, Slice segments) {
-    const uint64_t separated = table.separation_now();
-    return separated != 0 && segments.size() >= separated &&
-           table.options().ttl_layout == TtlLayout::kNone;
-  }
-  uint64_t LargeBytesOf(const TableImpl& table) const {
-    return options_.large_value_bytes == kLargeAutomatic ? table.chosen_large()
-                                                         : options_.large_value_bytes;
-  }
   /// Appends the value to a segment of the active memtable. *reference: the encoded reference,
   /// which the memtable gets instead of the value.
   Status LogValue(const TableImpl& table, Slice internal_key, Slice value, std::string* reference)
@@ -319,6 +301,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void ScheduleFlushes(bool force) LAVA_REQUIRES(state_mutex_);
   void StartFlush(const std::shared_ptr<FlushGroup>& group) LAVA_REQUIRES(state_mutex_);
   void RunFlushJob(const std::shared_ptr<FlushGroup>& group);
+  void TuneSeparation(const std::vector<Flushed>& installed) LAVA_EXCLUDES(state_mutex_);
   Status InstallFlushes(std::vector<Flushed>* installed);
   Status Flush(FlushGroup* group, FlushInfo* told, std::vector<Flushed>* installed);
   Status InstallGroup(const std::shared_ptr<FlushGroup>& group, std::vector<Flushed>* installed)
@@ -372,12 +355,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void RemoveFile(const std::string& name);
   void TellDeleted(const std::string& name, const Status& status);
 
-  // separation.cc; after a flush.
-  void ChooseBounds(const std::vector<Flushed>& installed) LAVA_EXCLUDES(state_mutex_);
-  void ChooseSeparations(const FileMeta& flushed);
-  void ChooseLarges(const Flushed& flushed);
-  uint64_t FirstLarge() const;
-
   // space.cc
   void AdoptVersion() LAVA_REQUIRES(state_mutex_);
   SpaceWork SpaceWorkNow() const LAVA_REQUIRES(state_mutex_);
@@ -415,7 +392,9 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   LeaseImpl* const lease_;
   SpaceQuota* const quota_ = QuotaOf(options_, lease_);
   mutable MemoryBudget budget_;  // of this instance, under the lease's
-  TableRegistry tables_{budget_.counter(MemoryPurpose::kReaders), FirstLarge()};
+  TableRegistry tables_{budget_.counter(MemoryPurpose::kReaders),
+                        SeparationTuner::FirstLargeBytes(options_)};
+  SeparationTuner separation_tuner_{options_, &tables_};
   mutable TableReader::ReadCounters read_counters_;
   mutable ValueReader::ReadCounters value_read_counters_;
   DropCache drop_cache_{budget_.counter(MemoryPurpose::kReaders)};
@@ -454,7 +433,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   ActiveSegments segments_ LAVA_GUARDED_BY(write_mutex_){
       options_.value_file_bytes, std::max(2 * memtable_limit_, options_.value_file_bytes)};
   LastWrite last_write_ LAVA_GUARDED_BY(write_mutex_);
-  bool large_values_ = false;  // whether there is a value log
   ReplayedSegments replayed_segments_ LAVA_GUARDED_BY(versions_.install_mutex());
   WriteStall write_stall_ LAVA_GUARDED_BY(write_mutex_){&counters_, notifier_.get()};
   std::atomic<uint64_t> active_bytes_{0};  // arena bytes, for the lease

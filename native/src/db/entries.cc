@@ -5,6 +5,7 @@
 #include "db/db_impl.h"
 #include "job/value_output.h"
 #include "lava/list_format.h"
+#include "read/readers.h"
 #include "value/entry_record.h"
 
 namespace lava {

@@ -5,6 +5,7 @@
 #include "db/db_impl.h"
 #include "db/version_search.h"
 #include "policy/overlap_depth.h"
+#include "read/readers.h"
 
 namespace lava {
 
@@ -49,9 +50,7 @@ void DBImpl::SealBothLocked(FlushCause cause) {
   std::shared_ptr<MemTable> next = MemTable::Create(budget_.counter(MemoryPurpose::kMemtables));
   SealedMemTables::Runs sealed = sealed_.With(run);
   std::unique_ptr<ReadView> view = NewView(next, sealed, version_);
-  if (large_values_)
-    for (TableImpl* table : tables_.Handles())
-      if (const uint64_t apart = table->TakeApart(); apart > 0) run->apart[table->id()] = apart;
+  run->separated_puts = separation_tuner_.TakeSeparatedPuts();
   active_->Seal();
   Counters::Add(&counters_.memtable_killed_bytes, active_->killed_bytes());
   run->memtable = std::move(active_);
@@ -141,7 +140,7 @@ void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
   std::vector<Flushed> flushed;
   const Status status =
       Guarded("flush in", path_, [&] { return Flush(group.get(), &told, &flushed); });
-  (void)Tried([&] { ChooseBounds(flushed); });
+  (void)Tried([&] { TuneSeparation(flushed); });
   const DamageSearch damage = SearchDamage(status);
   {
     MutexLock state(&state_mutex_);
@@ -166,6 +165,19 @@ void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
   RemoveObsoleteFiles();
   notifier_->EndJob(&EventListener::OnFlushEnd, &told, status,
                     clock_->MonotonicMicros() - began_us);
+}
+
+void DBImpl::TuneSeparation(const std::vector<Flushed>& installed) {
+  if (installed.empty()) return;
+  // Not the view: that would keep memtables in memory meanwhile.
+  const std::shared_ptr<const Version> version = view_.Get()->version;
+  const auto get = [](const Counters::Counter& c) { return c.load(std::memory_order_relaxed); };
+  const SeparationTuner::Instance instance{
+      .memtable_bytes = memtable_limit_,
+      .value_bytes_written = get(counters_.value_bytes_written),
+      .value_bytes_copied = get(counters_.gc_bytes_written)};
+  for (const Flushed& flushed : installed)
+    separation_tuner_.FlushInstalled(flushed, *version, instance);
 }
 
 // At a job's end. What there is no memory for is planned when another ends, or when a write waits
@@ -266,9 +278,13 @@ Status DBImpl::InstallGroup(const std::shared_ptr<FlushGroup>& group,
     DropReleased();
     Flushed& flushed = installed->emplace_back();
     flushed.file = group->file;
+    if (flushed.file != nullptr) {
+      const TableProperties& properties = ReaderOf(*flushed.file)->properties();
+      flushed.key_bytes = properties.raw_key_bytes / std::max<uint64_t>(1, properties.records);
+    }
     flushed.value_files = group->value_files;
     for (const std::shared_ptr<SealedRun>& run : group->runs)
-      for (const auto& [id, count] : run->apart) flushed.separated_puts[id] += count;
+      for (const auto& [id, count] : run->separated_puts) flushed.separated_puts[id] += count;
   });
   return Status::OK();
 }

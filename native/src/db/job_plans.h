@@ -18,9 +18,10 @@
 
 namespace lava {
 
-/// The output of a flush. The bounds of separated and of large values are derived from it.
+/// The output of a flush. SeparationTuner derives bounds from this.
 struct Flushed {
   std::shared_ptr<FileMeta> file;  // null: no key is left
+  uint64_t key_bytes = 0;          // average size of a key in the file
   std::vector<std::shared_ptr<ValueFileMeta>> value_files;
   std::map<uint64_t, uint64_t> separated_puts;  // by table
 };

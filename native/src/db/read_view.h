@@ -14,21 +14,22 @@
 
 namespace lava {
 
-/// A sealed memtable that is not in a file yet. Shared by the DB and by snapshots.
-/// Threads: fields that change are guarded by the DB's state mutex.
+/// A sealed memtable whose flush is not installed yet. Shared by the instance and by snapshots.
+/// Threads:    the instance's state mutex guards the fields that change.
 struct SealedRun {
   std::shared_ptr<MemTable> memtable;
-  std::vector<std::shared_ptr<LogSegment>> segments;  // that it refers to
-  uint64_t sequence = 0;                              // of the seal; never leaves memory
-  uint64_t wal_last = 0;  // the last record of the write-ahead log that is in it
+  std::vector<std::shared_ptr<LogSegment>> segments;  // the memtable refers to these
+  uint64_t sequence = 0;                              // number of the seal; not persisted
+  uint64_t wal_last = 0;  // the last record of the write-ahead log in this run
   FlushCause cause = FlushCause::kMemtableFull;  // of the seal
-  bool ends_snapshot = false;  // a snapshot ends with it: it never shares a file with newer runs
-  std::vector<uint64_t> dropped_tables;  // whose range tombstones it holds
-  /// Values that were put and are apart by their size, by table; with a write-ahead log alone.
-  std::map<uint64_t, uint64_t> apart;
+  // This run is the newest of a snapshot, so no file has records of this run and of newer ones.
+  bool ends_snapshot = false;
+  std::vector<uint64_t> dropped_tables;  // the run has range tombstones over all of their keys
+  /// Of SeparationTuner: values that were put and are large enough to be separated, by table.
+  std::map<uint64_t, uint64_t> separated_puts;
 };
 
-/// What the files of a version hold, for who estimates what a scan will read of them.
+/// Sums over the files of a version, from which a scan estimates how much it will read.
 struct FileTotals {
   uint64_t records = 0;
   std::array<uint64_t, kLevelCountMax> level_bytes{};
@@ -43,17 +44,19 @@ inline FileTotals TotalsOf(const Version& version) {
   return totals;
 }
 
-/// What a read needs: runs from the newest to the oldest.
-/// Threads: immutable once published.
+/// All runs that a read looks at: the active memtable, then the sealed runs, then the files.
+/// Threads:    any. Nothing but the count of references changes once the view is published.
+/// Ownership:  counted by ViewRef.
 struct ReadView {
   std::shared_ptr<MemTable> active;                // null in a snapshot's view
   std::vector<std::shared_ptr<SealedRun>> sealed;  // newest first
   std::shared_ptr<const Version> version;
-  FileTotals totals;  // of that version, or of one shortly before
+  FileTotals totals;  // of this version or of a recent one
   mutable std::atomic<uint32_t> references{0};
 };
 
-/// A counted reference to a view.
+/// A counted reference to a view; the last one deletes the view. May be null.
+/// Threads:    one per reference.
 class ViewRef {
  public:
   ViewRef() = default;
@@ -79,9 +82,9 @@ class ViewRef {
   const ReadView* view_ = nullptr;
 };
 
-/// Where the current view is found. The lock is held for a few instructions only: long enough to
-/// count a reference.
-/// Threads: any.
+/// The current view. A spin lock is held for a few instructions: while a reference is counted or
+/// swapped.
+/// Threads:    any.
 class ViewCell {
  public:
   ViewRef Get() const {
@@ -91,7 +94,7 @@ class ViewCell {
   void Set(ViewRef view) {
     SpinLockGuard guard(&lock_);
     std::swap(current_, view);
-  }  // the parameter, and with it the old view, ends after the guard
+  }  // the parameter, and with it the reference to the old view, ends after the guard
 
  private:
   mutable SpinLock lock_;

@@ -67,7 +67,7 @@ void SnapshotRegistry::RunsFlushed(const std::vector<std::shared_ptr<SealedRun>>
   MutexLock lock(&mutex_);
   for (const auto& [number, snapshot] : snapshots_) {
     const ViewRef old = snapshot->view_.Get();
-    // Runs leave oldest first, and a snapshot has all runs of a group or none.
+    // Flushes are installed oldest run first, and a view has all runs of a flush or none of them.
     if (old->sealed.empty() || old->sealed.back() != runs.back()) continue;
     LAVA_CHECK(old->sealed.size() >= runs.size());
     auto view = std::make_unique<ReadView>();
@@ -77,12 +77,12 @@ void SnapshotRegistry::RunsFlushed(const std::vector<std::shared_ptr<SealedRun>>
     if (!edit.added.empty()) {
       auto version = std::make_shared<Version>(*old->version);
       const Status applied = ApplyToVersion(edit, version.get());
-      LAVA_CHECK(applied.ok());  // new files alone fit any version
+      LAVA_CHECK(applied.ok());  // an edit that adds new files to L0 fits any version
       view->version = std::move(version);
     }
     flushed.emplace_back(snapshot, std::move(view));
   }
-  // Nothing below takes memory.
+  // Nothing below allocates memory.
   for (auto& [snapshot, view] : flushed) {
     snapshot->file_bytes_ += file_bytes;
     snapshot->view_.Set(ViewRef(view.release()));
@@ -139,7 +139,7 @@ SnapshotImpl::SnapshotImpl(DBImpl* db, std::shared_ptr<Gate> gate,
 }
 
 SnapshotImpl::~SnapshotImpl() {
-  // Without memory the next write or checkpoint has it flushed.
+  // Without memory for that, the next write or checkpoint schedules the flush.
   (void)Tried([this] { FlushWhatItSealed(); });
   registry_->Remove(this);
   view_.Set(ViewRef());
@@ -214,9 +214,10 @@ Result<std::shared_ptr<Snapshot>> DBImpl::TakeSnapshot() {
 Result<std::shared_ptr<Snapshot>> DBImpl::TakeSnapshotNow() {
   MutexLock write(&write_mutex_);
   if (closed_.load()) return Status::Closed("the instance was closed");
-  // Records and drops of tables are excluded from here on: see TableRegistry.
+  // No record is written and no table is dropped while write_mutex_ is held: see TableRegistry.
   std::map<uint64_t, TableRegistration> tables = tables_.Registrations();
-  // In one go: else the run may be in a file already, and count as nothing that was sealed.
+  // One step with the seal: a flush in between could move the sealed run to a file, and the
+  // snapshot would not count the run's bytes as its own.
   MutexLock state(&state_mutex_);
   SealBothLocked(FlushCause::kSnapshot);
   auto view = std::make_unique<ReadView>();

@@ -20,38 +20,48 @@ namespace lava {
 class DBImpl;
 class SnapshotImpl;
 
-/// The open snapshots of an instance. Shared by it and them, because either may end first. Queues
-/// for listeners what becomes of each.
-/// Threads: any.
+/// The open snapshots of an instance, by age. Also queues the events of snapshots for listeners.
+/// Threads:    any. Views of snapshots in the registry are replaced under its mutex.
+/// Ownership:  shared by the instance and its snapshots, because either may end first. Borrows the
+///             snapshots, which remove themselves.
 class SnapshotRegistry {
  public:
   SnapshotRegistry(SpaceQuota* quota, std::shared_ptr<EventNotifier> notifier)
       : quota_(quota), notifier_(std::move(notifier)) {}
+  /// Gives the snapshot a number that no other snapshot under the same quota has.
   void Add(SnapshotImpl* snapshot);
+  /// Does nothing if the snapshot was given up or the instance closed.
   void Remove(SnapshotImpl* snapshot);
-  /// The sealed runs have become the files that edit adds: views name these instead.
+  /// A flush has written the runs to the files that the edit adds. In the views of snapshots that
+  /// have the runs, the files take the place of the runs.
+  /// Errors: throws std::bad_alloc, and has changed no view then.
   void RunsFlushed(const std::vector<std::shared_ptr<SealedRun>>& runs, const VersionEdit& edit);
-  /// The instance closes: every snapshot lets go of its view. Returns DB::LeftOpen()'s text.
+  /// The instance is being closed: drops the view of every snapshot. Returns the text of
+  /// DB::LeftOpen().
   std::string Clear();
-  /// Writes need the space that it keeps: the oldest one lets go of its view, and every call to it
-  /// says so from now on. False when there is none.
+  /// Drops the view of the oldest snapshot, because writes need the space of the files that the
+  /// view keeps. From then on all calls to the snapshot fail with NoSpace. False: no snapshot is
+  /// open.
   bool GiveUpOldest();
   size_t size() const;
-  /// SpaceReport::kNoSnapshot when there is none.
+  /// The number of the oldest snapshot; SpaceReport::kNoSnapshot if no snapshot is open.
   uint64_t oldest() const;
   EventNotifier* notifier() const { return notifier_.get(); }
 
  private:
   void TellEnd(const SnapshotImpl& snapshot, SnapshotEnd end) const;
 
-  SpaceQuota* const quota_;  // numbers the snapshots of all instances by age
+  SpaceQuota* const quota_;  // numbers the snapshots of all of its instances by age
   const std::shared_ptr<EventNotifier> notifier_;
   mutable Mutex mutex_;
   std::map<uint64_t, SnapshotImpl*> snapshots_ LAVA_GUARDED_BY(mutex_);  // by age
 };
 
-/// See lava/db.h. Its view is replaced as its sealed runs become files, in seal order; at the end
-/// the view has no run left and its version is the list of the snapshot's files.
+/// See lava/db.h. The view has no active memtable. Flushes replace its sealed runs by files, oldest
+/// run first, until the view has no run left. Its version then has exactly the files of the
+/// snapshot.
+/// Threads:    any.
+/// Ownership:  borrows the instance, and uses the instance only inside the gate.
 class SnapshotImpl final : public Snapshot {
  public:
   SnapshotImpl(DBImpl* db, std::shared_ptr<Gate> gate, std::shared_ptr<SnapshotRegistry> registry,
@@ -62,32 +72,34 @@ class SnapshotImpl final : public Snapshot {
   Status Files(std::vector<File>* files, std::string* metadata) override;
   Flushed flushed() const override { return {sealed_bytes_, file_bytes_.load()}; }
 
-  /// The registry of the instance that the snapshot is of.
+  /// The registry of the instance to which the snapshot belongs.
   const SnapshotRegistry* registry() const { return registry_.get(); }
-  /// As of when it was taken.
+  /// The state of the snapshot when it was taken.
   SnapshotInfo Info() const;
-  /// Closed when the instance is; NoSpace when writes needed what the snapshot kept.
+  /// Errors: Closed once the instance is closed; NoSpace once the snapshot was given up.
   Result<ViewRef> View() const;
 
  private:
   void FlushWhatItSealed() const;
 
   friend class SnapshotRegistry;
-  DBImpl* const db_;  // only touched inside the gate
+  DBImpl* const db_;  // used only inside the gate
   const std::shared_ptr<Gate> gate_;
   const std::shared_ptr<SnapshotRegistry> registry_;
   const std::chrono::steady_clock::time_point taken_ = std::chrono::steady_clock::now();
   [[no_unique_address]] const Backtrace taken_at_{};
-  uint64_t number_ = 0;  // the registry's
+  uint64_t number_ = 0;  // set by the registry
   std::atomic<bool> given_up_{false};
-  // Until its first use or its end: taking it must not call the system, not even to wake a thread.
+  // The flush of the memtable that this snapshot sealed is scheduled by the snapshot's first use or
+  // its end. Taking a snapshot must not call the system, not even to wake a thread.
   mutable std::atomic<bool> flush_is_due_;
-  const uint64_t sealed_bytes_;          // of the runs that the view began with
-  const uint64_t version_bytes_;         // of the files that it began with
-  std::atomic<uint64_t> file_bytes_{0};  // of what they have become so far
+  const uint64_t sealed_bytes_;          // of the runs in the first view
+  const uint64_t version_bytes_;         // of the files in the first view
+  std::atomic<uint64_t> file_bytes_{0};  // of the files that flushes have made of the runs
   ViewCell view_;
   const std::map<uint64_t, TableRegistration> tables_;
-  std::atomic<uint64_t> failures_seen_;  // the DB's count of failed flushes that was told last
+  // The instance's count of failed flushes at the last failure that WaitFlushed() returned.
+  std::atomic<uint64_t> failures_seen_;
 };
 
 }  // namespace lava

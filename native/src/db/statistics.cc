@@ -147,10 +147,8 @@ TableStatistics DBImpl::table_statistics(Table* table) const {
                               static_cast<double>(std::max<uint64_t>(1, garbage.raw_bytes)));
   }
   out.separation_bytes = impl->separation_now();
-  const bool may_be_large =
-      large_values_ && out.separation_bytes != 0 && impl->kind() != TableKind::kList;
-  const uint64_t large = may_be_large ? LargeBytesOf(*impl) : UINT64_MAX;
-  out.large_bytes = large == UINT64_MAX ? 0 : std::max(large, out.separation_bytes);
+  const uint64_t large = separation_tuner_.LargeBytesNow(*impl);
+  out.large_bytes = large == UINT64_MAX ? 0 : large;
   return out;
 }
 

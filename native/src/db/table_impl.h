@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <string>
 #include <utility>
@@ -14,9 +13,9 @@ namespace lava {
 
 class TableRegistry;
 
-/// The handle of a table: its identity, its options, and the counts from which its bounds are
-/// found. Threads:    any, except for counts that name a mutex of the instance: their callers hold
-/// it. Ownership:  TableRegistry owns the handles until the instance is destroyed.
+/// The handle of a table: its identity, its options, and counts of writes and scans.
+/// Threads:    any, except where a function names a mutex that its caller holds.
+/// Ownership:  TableRegistry owns the handles until the instance is destroyed.
 class TableImpl final : public Table {
  public:
   TableImpl(const TableRegistry* registry, std::string name, uint64_t id,
@@ -41,7 +40,7 @@ class TableImpl final : public Table {
     separation_bytes_.store(options.separation_bytes, std::memory_order_relaxed);
   }
 
-  /// The bound found for kSeparationAutomatic. Set under state_mutex_.
+  /// The bound of separation that SeparationTuner has found, for kSeparationAutomatic.
   uint64_t chosen_separation() const { return chosen_separation_.load(std::memory_order_relaxed); }
   void SetChosenSeparation(uint64_t bytes) {
     chosen_separation_.store(bytes, std::memory_order_relaxed);
@@ -51,44 +50,32 @@ class TableImpl final : public Table {
     const uint64_t bytes = separation_bytes_.load(std::memory_order_relaxed);
     return bytes == kSeparationAutomatic ? chosen_separation() : bytes;
   }
-  /// Entries that scans have returned with their values.
-  void CountScanned(uint64_t entries) { scanned_.fetch_add(entries, std::memory_order_relaxed); }
-  /// Records that flushes have written. Under state_mutex_. Once `remembered` records are counted,
-  /// all counts are halved, so that older ones weigh less.
-  void CountWritten(uint64_t records, uint64_t remembered) {
-    written_ += records;
-    if (written_ < remembered) return;
-    written_ /= 2;
-    scanned_.store(scanned_.load(std::memory_order_relaxed) / 2, std::memory_order_relaxed);
+  /// Whether a flush separates a value of this size. False for lists: see SeparatesSegments().
+  bool Separates(uint64_t bytes) const {
+    const uint64_t separated = separation_now();
+    return separated != 0 && bytes >= separated && kind_ != TableKind::kList;
   }
-  /// Entries that scans returned, per record that a flush wrote. Under state_mutex_.
-  double scanned_per_write() const {
-    return static_cast<double>(scanned_.load(std::memory_order_relaxed)) /
-           static_cast<double>(std::max<uint64_t>(1, written_));
+  /// Whether a flush separates what one append added to a list. Lists whose elements expire stay in
+  /// the tree, because their elements are looked at one by one.
+  bool SeparatesSegments(uint64_t bytes) const {
+    const uint64_t separated = separation_now();
+    return separated != 0 && bytes >= separated &&
+           ttl_layout_.load(std::memory_order_relaxed) == TtlLayout::kNone;
   }
-
-  /// The bound found for kLargeAutomatic. Set under state_mutex_.
+  /// The bound of large values that SeparationTuner has found, for kLargeAutomatic.
   uint64_t chosen_large() const { return chosen_large_.load(std::memory_order_relaxed); }
   void SetChosenLarge(uint64_t bytes) { chosen_large_.store(bytes, std::memory_order_relaxed); }
-  /// Values that are large enough to be separated and were put into the active memtable. Under
-  /// write_mutex_.
-  void CountApart() { ++apart_in_active_; }
-  uint64_t TakeApart() { return std::exchange(apart_in_active_, 0); }
-  /// Such values that were put, and how many of them a flush wrote. Under state_mutex_. Once
-  /// `remembered` puts are counted, both counts are halved.
-  void CountApartFlushed(uint64_t put, uint64_t flushed, uint64_t remembered) {
-    apart_put_ += put;
-    apart_flushed_ += std::min(flushed, put);
-    if (apart_put_ < remembered) return;
-    apart_put_ /= 2;
-    apart_flushed_ /= 2;
-  }
-  uint64_t apart_put() const { return apart_put_; }
-  /// The share of such values that died before a flush. Under state_mutex_.
-  double died_in_memory() const {
-    return 1 - static_cast<double>(apart_flushed_) /
-                   static_cast<double>(std::max<uint64_t>(1, apart_put_));
-  }
+
+  /// Entries that scans have returned with their values.
+  uint64_t scanned() const { return scanned_.load(std::memory_order_relaxed); }
+  void CountScanned(uint64_t entries) { scanned_.fetch_add(entries, std::memory_order_relaxed); }
+  /// May lose entries that another thread counts meanwhile.
+  void HalveScanned() { scanned_.store(scanned() / 2, std::memory_order_relaxed); }
+  /// Values that were put into the active memtable and are large enough to be separated. Under the
+  /// write mutex of the instance.
+  uint64_t separated_puts() const { return separated_puts_; }
+  void CountSeparatedPut() { ++separated_puts_; }
+  void ResetSeparatedPuts() { separated_puts_ = 0; }
 
   /// Ranges in which scans found nothing.
   DeadRanges& dead() const { return dead_; }
@@ -113,8 +100,7 @@ class TableImpl final : public Table {
   std::atomic<uint64_t> separation_bytes_{0};
   std::atomic<uint64_t> chosen_separation_{kSeparationDefault}, scanned_{0};
   std::atomic<uint64_t> chosen_large_{UINT64_MAX};
-  uint64_t apart_in_active_ = 0;                              // under write_mutex_
-  uint64_t written_ = 0, apart_put_ = 0, apart_flushed_ = 0;  // under state_mutex_
+  uint64_t separated_puts_ = 0;  // under the write mutex of the instance
   std::atomic<bool> dropped_{false}, meets_dead_{false};
   mutable DeadRanges dead_;
 };

@@ -133,9 +133,9 @@ Status DBImpl::LogValues(const WriteBatch& batch, std::vector<std::string>* refe
     auto& table = *static_cast<TableImpl*>(operation.table);
     const Slice value = batch.value(operation);
     const bool put = operation.kind == WriteBatch::Kind::kPut;
-    if (large_values_ && put && IsApart(table, value)) table.CountApart();
+    if (put) separation_tuner_.CountPut(&table, value.size());
     const bool oversize = IsOversize(value);
-    if (!oversize && (!put || !IsLarge(table, value))) continue;
+    if (!oversize && (!put || !separation_tuner_.IsLarge(table, value.size()))) continue;
     references->resize(batch.count());
     const InternalKey key(options_.partition_bytes, table.id_bytes(), batch.key(operation));
     LAVA_RETURN_IF_ERROR(put ? LogValue(table, key.slice(), value, &(*references)[i])

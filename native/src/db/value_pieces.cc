@@ -26,7 +26,7 @@ Status DBImpl::PutFrom(Table* table, KeyRef key, ValueSource* value) {
   MutexLock lock(&write_mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(key.key.size() + 2 * kLoggedBytesMax));
   const LiveNote note(impl->dead(), internal.slice());
-  if (large_values_ && IsApart(*impl, value->size())) impl->CountApart();
+  separation_tuner_.CountPut(impl, value->size());
   LAVA_RETURN_IF_ERROR(LogFrom(*impl, internal.slice(), value, &reference_));
   LAVA_RETURN_IF_ERROR(wal_.WriteReference(internal.slice(), prefix_bytes, reference_));
   PutLogged(*impl, internal.slice(), prefix_bytes, reference_);

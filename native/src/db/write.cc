@@ -62,14 +62,13 @@ Status DBImpl::Put(Table* table, KeyRef key, Slice value) {
   LAVA_RETURN_IF_ERROR(CheckValue(*impl, value));
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
   // Asked once: the table's bound may change.
-  const bool large = IsOversize(value) || IsLarge(*impl, value);
+  const bool large = IsOversize(value) || separation_tuner_.IsLarge(*impl, value.size());
   const uint64_t bytes = key.key.size() + (large ? kLoggedBytesMax : value.size());
   MutexLock lock(&write_mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(bytes + kRecordOverheadBytes));
   const uint32_t prefix_bytes = PartitionRange::InternalPrefix(key.prefix_bytes);
   const LiveNote note(impl->dead(), internal.slice());
-  if (large_values_ && IsApart(*impl, value)) [[unlikely]]
-    impl->CountApart();
+  separation_tuner_.CountPut(impl, value.size());
   if (large) [[unlikely]] {
     LAVA_RETURN_IF_ERROR(LogValue(*impl, internal.slice(), value, &reference_));
     LAVA_RETURN_IF_ERROR(wal_.WriteReference(internal.slice(), prefix_bytes, reference_));
@@ -78,7 +77,7 @@ Status DBImpl::Put(Table* table, KeyRef key, Slice value) {
     LAVA_RETURN_IF_ERROR(wal_.Write(WalRecord::Kind::kPut, internal.slice(), prefix_bytes, value));
     active_->Put(internal.slice(), prefix_bytes, value);
   }
-  if (last_write_.is_noted() && !large && IsApart(*impl, value)) [[unlikely]]
+  if (last_write_.is_noted() && !large && impl->Separates(value.size())) [[unlikely]]
     last_write_.Note(impl, internal.slice(), prefix_bytes, 0);
   Wrote(key.key.size() + value.size());
   return Status::OK();
@@ -119,7 +118,7 @@ Status DBImpl::Append(Table* table, KeyRef key, Slice segments) {
     AppendLogged(internal.slice(), PartitionRange::InternalPrefix(key.prefix_bytes), reference_);
   else
     active_->Append(internal.slice(), PartitionRange::InternalPrefix(key.prefix_bytes), segments);
-  if (last_write_.is_noted() && !large && IsApartOfList(*impl, segments)) [[unlikely]]
+  if (last_write_.is_noted() && !large && impl->SeparatesSegments(segments.size())) [[unlikely]]
     last_write_.Note(impl, internal.slice(), PartitionRange::InternalPrefix(key.prefix_bytes),
                      segments.size());
   Wrote(key.key.size() + segments.size());

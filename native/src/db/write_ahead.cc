@@ -26,7 +26,6 @@ Status DBImpl::OpenWal(VersionEdit* first) {
       lease_->host()->wals()->Open(FilesOf(options_, nullptr), options_.volume, directory));
   LAVA_RETURN_IF_ERROR(wal_.Open(std::move(log), directory, flushed));
   first->wal_flushed = flushed.value_or(0);
-  large_values_ = options_.large_value_bytes != 0;
   replayed_segments_.SetLast(wal_.last());
   return Status::OK();
 }
