@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t kTable = 5;
 
-class CollectionPlannerTest : public testing::Test {
+class CollectionPlannerTest : public ::testing::Test {
  protected:
   CollectionPlannerTest() {
     options_.gc_garbage_percent = 25;

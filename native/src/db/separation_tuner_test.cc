@@ -23,7 +23,7 @@ DBOptions OptionsOf(WalMode wal, uint64_t large_value_bytes = kLargeAutomatic) {
 }
 
 /// A key file with records of one table.
-std::shared_ptr<FileMeta> KeyFile(uint64_t table, uint64_t records, uint64_t raw_bytes) {
+std::shared_ptr<FileMeta> FlushedKeyFile(uint64_t table, uint64_t records, uint64_t raw_bytes) {
   auto file = std::make_shared<FileMeta>();
   file->records = records;
   file->raw_bytes = raw_bytes;
@@ -58,9 +58,9 @@ class SeparationTunerTest : public ::testing::Test {
   /// A flush of these records of kTable into a tree of as many records and raw bytes.
   void Flush(uint64_t flushed, uint64_t records, uint64_t raw_bytes, uint64_t value_bytes = 0) {
     Flushed flush;
-    flush.file = KeyFile(kTable, flushed, flushed * 600);
+    flush.file = FlushedKeyFile(kTable, flushed, flushed * 600);
     flush.key_bytes = 16;
-    tuner_.FlushInstalled(flush, VersionOf(KeyFile(kTable, records, raw_bytes), value_bytes),
+    tuner_.FlushInstalled(flush, VersionOf(FlushedKeyFile(kTable, records, raw_bytes), value_bytes),
                           instance_);
   }
 
@@ -137,7 +137,7 @@ TEST_F(SeparationTunerTest, ADroppedTableIsPassedByAndItsSuccessorBeginsAnew) {
 
 TEST_F(SeparationTunerTest, AFlushWithoutKeysTeachesNothing) {
   TableImpl* const table = Register(kTable, kSeparationAutomatic);
-  tuner_.FlushInstalled({}, VersionOf(KeyFile(kTable, 20'000, 100 << 20)), instance_);
+  tuner_.FlushInstalled({}, VersionOf(FlushedKeyFile(kTable, 20'000, 100 << 20)), instance_);
   EXPECT_EQ(table->separation_now(), kSeparationDefault);
 }
 

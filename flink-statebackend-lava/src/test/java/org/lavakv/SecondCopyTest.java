@@ -9,7 +9,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.lavakv.flink.shared.NativeLibrary;
 import org.lavakv.flink.testing.LogLines;
 
-/** A process that loads the native library twice reports the second copy in the TaskManager's log. */
+/**
+ * A process that loads the native library twice reports the second copy in the TaskManager's log.
+ */
 @Timeout(60)
 class SecondCopyTest {
 

@@ -85,8 +85,7 @@ final class IterationRounds {
         }
         update();
         for (int key = 0; key < ENTRIES; key++) {
-            timers.add(
-                    new TimerHeapInternalTimer<>(1_000_000L + key, key, VoidNamespace.INSTANCE));
+            timers.add(new TimerHeapInternalTimer<>(1_000_000L + key, key, VoidNamespace.INSTANCE));
         }
     }
 

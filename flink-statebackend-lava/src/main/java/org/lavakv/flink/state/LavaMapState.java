@@ -382,7 +382,9 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
         }
     }
 
-    /** Iterates over the entries of its moment. An entry keeps its value of then, or the value set. */
+    /**
+     * Iterates over the entries of its moment. An entry keeps its value of then, or the value set.
+     */
     private final class EntryIterator extends MapIterator<Map.Entry<UK, UV>> {
 
         private LavaMapEntry current;

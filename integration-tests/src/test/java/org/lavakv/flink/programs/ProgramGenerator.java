@@ -149,13 +149,7 @@ final class ProgramGenerator {
 
     private void addBulk(StateSpec state, Object namespace, int keys, int size) {
         steps.add(
-                new StateSteps.Bulk(
-                        state,
-                        namespace,
-                        random.nextInt(4) * 100,
-                        keys,
-                        number,
-                        size));
+                new StateSteps.Bulk(state, namespace, random.nextInt(4) * 100, keys, number, size));
     }
 
     /** A value or a list that exceeds Lava's memory, and may then be moved elsewhere. */
