@@ -11,9 +11,10 @@
 namespace lava {
 
 /// The segments that the active memtable refers to: those of the value log, which hold large
-/// values, and changelog segments. At most one of each kind takes new records at a time. Threads:
-/// guarded by the instance's write mutex. Ownership:  shares the segments with memtables and the
-/// changelog. Removes no file.
+/// values, and changelog segments. At most one of each kind takes new records at a time.
+///
+/// Threads:    none of its own: the instance's write mutex guards it.
+/// Ownership:  shares the segments with memtables and the changelog. Removes no file.
 class ActiveSegments {
  public:
   /// Units: bytes. value_file_bytes: the intended size of a value file. entry_bytes_max: of all

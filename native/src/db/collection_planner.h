@@ -18,8 +18,10 @@ bool HasAllExpired(const ValueFileMeta& file, const std::map<uint64_t, TableOpti
                    int64_t now_ms);
 
 /// What a plan saw that found nothing to collect. Each figure may be pessimistic: the next plan
-/// then looks at all files in vain. Threads:    a value. Ownership: keeps the value files of its
-/// version.
+/// then looks at all files in vain.
+///
+/// Threads:    a value.
+/// Ownership:  keeps the value files of its version.
 struct CollectionFindings {
   SharedMap<FileId, Version::ValueEntry> value_files;  // that were looked at
   ValuePolicy policy = ValuePolicy::kAutomatic;
@@ -41,9 +43,10 @@ struct CollectionFindings {
 /// leaves its findings, and the next plan only looks at value files that changed since, or that
 /// were busy, missing or damaged. It looks at all files once something may be found: a file has
 /// expired or has gained enough garbage, the threshold of garbage has fallen to the share of some
-/// file, tables expire differently, or the policy is another. Threads:    guarded by its owner's
-/// mutex, under which the owner also starts what was planned:
-///             else two plans could take one file.
+/// file, tables expire differently, or the policy is another.
+///
+/// Threads:    none of its own: its owner's mutex guards it. The owner starts a planned collection
+///             under the same mutex; otherwise two plans could take one file.
 /// Ownership:  borrows the arguments of the constructor.
 /// Units:      milliseconds since the epoch, as ExpiryTime.
 class CollectionPlanner {

@@ -16,9 +16,10 @@ namespace lava {
 
 /// Chooses the compactions of an instance: which files, which values with them, and why. A plan
 /// only depends on its arguments, the cursors of earlier plans, and the budget for order; the
-/// planner starts nothing. Threads:    guarded by its owner's mutex, under which the owner also
-/// starts what was planned:
-///             else two plans could take one file.
+/// planner starts nothing.
+///
+/// Threads:    none of its own: its owner's mutex guards it. The owner starts a planned compaction
+///             under the same mutex; otherwise two plans could take one file.
 /// Ownership:  borrows all arguments of the constructor.
 /// Errors:     std::bad_alloc; nothing is lost but the cursor of one plan.
 class CompactionPlanner {

@@ -18,9 +18,10 @@ namespace lava {
 /// that layer's entries; an entry may end with a value of this instance. The segment can be ended
 /// at any moment, so that the layer above can upload it unchanged. The index of the segment names
 /// the last value put to each key and all values appended to lists; each value appended to a list
-/// has a birth of its own. Threads:    AppendEntry() from one thread at a time, and not after
-/// End(); End() from any thread. Ownership:  the file system and the counter must outlive the
-/// segment. The destructor does not
+/// has a birth of its own.
+///
+/// Threads:    AppendEntry() from one thread at a time, and not after End(); End() from any thread.
+/// Ownership:  the file system and the counter must outlive the segment. The destructor does not
 ///             remove the file.
 class ChangelogSegment final : public LogSegment {
  public:
