@@ -17,8 +17,10 @@ struct ValueMergePlan {
 };
 
 /// Finds these files, ascending by id, and measures them. Leaves MergeableFile::busy and
-/// in_checkpoint to the caller. Pure; the time grows with the inputs and the value files.
+/// in_checkpoint to the caller. The ranges borrow keys of the input, which must outlive the plan.
+/// Pure; the time grows with the inputs and the value files.
 ValueMergePlan FindMergeable(const CompactionInput& input);
+ValueMergePlan FindMergeable(CompactionInput&& input) = delete;
 
 /// The number of value files that a scan of the key file's range reads side by side, at most.
 uint32_t ValueOverlapOf(const Version& version, const FileEntry& entry);

@@ -38,7 +38,8 @@ TEST_F(ValueMergePlanTest, FindsTheFilesThatTheInputsReference) {
   const FileEntry mine =
       Add(1, 1, {{IdOf(10), 4, 400}}, {BornFile(10, 10, 1000), BornFile(11, 10, 1000)}, "c", "m");
   Add(2, 2, {{IdOf(10), 2, 200}, {IdOf(11), 10, 1000}}, {});
-  const ValueMergePlan plan = FindMergeable(InputOf({mine}));
+  const CompactionInput input = InputOf({mine});
+  const ValueMergePlan plan = FindMergeable(input);
   ASSERT_EQ(plan.files.size(), 1u) << "a file that only others reference is taken along";
   EXPECT_EQ(plan.candidates[0]->id, IdOf(10));
   const MergeableFile& file = plan.files[0];
@@ -58,7 +59,8 @@ TEST_F(ValueMergePlanTest, AFileThatStandsTwiceInTheInputsIsCountedOnce) {
   edit.Add(1, {file, "m", "z"});
   edit.AddBorn(BornFile(10, 10, 1000));
   births_.Apply(edit);
-  const ValueMergePlan plan = FindMergeable(InputOf({{file, "a", "m"}, {file, "m", "z"}}));
+  const CompactionInput input = InputOf({{file, "a", "m"}, {file, "m", "z"}});
+  const ValueMergePlan plan = FindMergeable(input);
   ASSERT_EQ(plan.files.size(), 1u);
   EXPECT_EQ(plan.files[0].reached, 400u);
 }
@@ -68,7 +70,8 @@ TEST_F(ValueMergePlanTest, ABirthInSeveralFilesIsDividedBetweenThem) {
   births_.Replace({10},
                   {{ValueFileOf(20, "a", "z", {{IdOf(10), 3, 250}}), {{IdOf(10), "a", "z"}}},
                    {ValueFileOf(21, "a", "z", {{IdOf(10), 5, 500}}), {{IdOf(10), "a", "z"}}}});
-  const ValueMergePlan plan = FindMergeable(InputOf({mine}));
+  const CompactionInput input = InputOf({mine});
+  const ValueMergePlan plan = FindMergeable(input);
   ASSERT_EQ(plan.files.size(), 2u);
   EXPECT_EQ(plan.files[0].reached, 250u) << "more than the file holds of it";
   EXPECT_EQ(plan.files[1].reached, 300u);
