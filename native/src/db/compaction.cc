@@ -323,7 +323,11 @@ Status DBImpl::CompactAllNow(uint32_t timeout_ms, uint64_t* ticket) {
     if (!closed_.load()) executor_->Poke();
     ScheduleCompactions();
   }
-  return manual_compactions_.Await(*ticket, deadline);
+  const Status status = manual_compactions_.Await(*ticket, deadline);
+  // The job that finished the request holds this mutex until it has planned what follows, and keeps
+  // files of the earlier version until then.
+  MutexLock jobs(&jobs_mutex_);
+  return status;
 }
 
 uint64_t DBImpl::KeptIndexBytes() const {

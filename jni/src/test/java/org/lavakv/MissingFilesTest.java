@@ -47,7 +47,7 @@ class MissingFilesTest extends LavaTestBase {
         target = Files.createDirectories(directory.resolve("imported"));
         db =
                 LavaDB.open(
-                        new DBOptions(),
+                        new DBOptions().setEventBufferBytes(16 << 10),
                         target.toString(),
                         lease,
                         List.of(new ImportSource(checkpoint.metadata(), 0, 255, names())));
@@ -171,6 +171,8 @@ class MissingFilesTest extends LavaTestBase {
         db.delete(t, k, 0, k.length, PREFIX);
         db.flush();
         db.compactAll();
+        // The compaction's job holds files of the earlier version until its end.
+        awaitEvent(db, EventKind.COMPACTION_END);
         assertThat(db.missingFiles()).isEmpty();
         String late = names().stream().filter(name -> name.endsWith(".vsst")).findFirst().get();
         Files.copy(origin.resolve(late), target.resolve(late));
