@@ -127,17 +127,27 @@ class Checker:
         for folder in ("testing", "tests", "fuzz", "bench"):
             for path in self.files(f"native/{folder}"):
                 self.check(path, folder, True)
+        self.check_java_lengths()
         for (a, b), place in sorted(self.uses.items()):
             if a < b and (b, a) in self.uses:
                 self.findings.append(f"{place}: {a} and {b} include each other ({self.uses[b, a]})")
         return self.findings
 
-    def check(self, path, folder, is_test):
-        text = path.read_text(encoding="utf-8", errors="replace")
-        lines = text.split("\n")
+    def check_length(self, path, lines, is_test):
         limit = TEST_LINES_MAX if is_test else LINES_MAX
         if len(lines) - 1 > limit:
             self.report(path, limit, f"{len(lines) - 1} lines, at most {limit}")
+
+    def check_java_lengths(self):
+        for kind in ("main", "test"):
+            for path in sorted(self.root.glob(f"*/src/{kind}/java/**/*.java")):
+                lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+                self.check_length(path, lines, kind == "test")
+
+    def check(self, path, folder, is_test):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        lines = text.split("\n")
+        self.check_length(path, lines, is_test)
         for number, line in enumerate(lines, 1):
             if UNFINISHED.search(line):
                 self.report(path, number, "an unfinished mark")

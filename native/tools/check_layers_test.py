@@ -82,6 +82,8 @@ class CheckLayersTest(unittest.TestCase):
 
     def test_long_files_and_unfinished_marks(self):
         self.assert_found({"native/src/db/a.cc": "\n" * 801}, "801 lines")
+        self.assert_found({"jni/src/main/java/org/A.java": "\n" * 801}, "A.java:800: 801 lines")
+        self.assert_found({"jni/src/test/java/org/A.java": "\n" * 801})
         self.assert_found({"native/src/db/a_test.cc": "\n" * 801})
         self.assert_found({"native/src/db/a.cc": "// TO" + "DO: later\n"}, "unfinished mark")
 

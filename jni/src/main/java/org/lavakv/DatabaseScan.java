@@ -61,7 +61,7 @@ final class DatabaseScan {
                                     ? scanInto(out, table, ofTable, snapshot)
                                     : scanInto(out, tables, ofTables, snapshot);
                 } catch (LavaDBException e) {
-                    db.bringWhatIsNeeded(e);
+                    db.neededFiles.bring(e);
                 }
             }
             page.filled();

@@ -29,7 +29,7 @@ public final class EntryLog {
     public EntryLocation append(byte[] entry) throws LavaDBException {
         Objects.requireNonNull(entry, "entry");
         long[] at = new long[4];
-        db.repeat(() -> append0(db.handle, entry, entry.length, at));
+        db.writes.repeat(() -> append0(db.handle, entry, entry.length, at));
         return new EntryLocation(at);
     }
 
@@ -47,7 +47,7 @@ public final class EntryLog {
         Objects.requireNonNull(entry, "entry");
         long table = db.own(t);
         long[] at = new long[4];
-        db.repeat(
+        db.writes.repeat(
                 () ->
                         putExternal0(
                                 db.handle,
@@ -76,7 +76,7 @@ public final class EntryLog {
         Objects.requireNonNull(entry, "entry");
         long[] at = new long[4];
         int[] answer = {0};
-        db.repeat(
+        db.writes.repeat(
                 () -> {
                     answer[0] = bindExternal0(db.handle, entry, entry.length, at);
                     return answer[0] == NOT_FOUND ? BoundedCall.DONE : answer[0];
@@ -112,7 +112,7 @@ public final class EntryLog {
 
     /** Puts the next entry into a new segment. Does no I/O. */
     public void roll() throws LavaDBException {
-        db.repeat(() -> roll0(db.handle));
+        db.writes.repeat(() -> roll0(db.handle));
     }
 
     /**

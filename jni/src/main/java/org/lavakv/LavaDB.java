@@ -9,7 +9,6 @@ import java.lang.ref.Reference;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicLong;
 import org.lavakv.log.LibraryLog;
 
 /**
@@ -53,14 +52,16 @@ public final class LavaDB extends NativeObject {
     private static final int WAIT_MS = 100;
 
     private final String path;
+    final StalledWrites writes;
+    final NeededFiles neededFiles;
     private final OpenSnapshots openSnapshots = new OpenSnapshots();
-    private final AtomicLong stalledNanos = new AtomicLong();
-    private volatile MissingFiles missingFiles;
     private final DatabaseScan scans = new DatabaseScan(this);
 
     private LavaDB(long handle, String path) {
         super(handle, "a database (org.lavakv.LavaDB) in " + path);
         this.path = path;
+        this.writes = new StalledWrites(path);
+        this.neededFiles = new NeededFiles(path);
     }
 
     // ---------------------------------------------------------------------- opening
@@ -198,13 +199,13 @@ public final class LavaDB extends NativeObject {
         int ttlLayout = o.ttlLayout().number();
         long ttlMs = o.ttlMs();
         long separated = o.separationBytes();
-        repeat(() -> setTableOptions0(handle, table, kind, ttlLayout, ttlMs, separated));
+        writes.repeat(() -> setTableOptions0(handle, table, kind, ttlLayout, ttlMs, separated));
     }
 
     /** Deletes a table with all its data; its handle is unusable afterwards. */
     public void dropTable(TableHandle t) throws LavaDBException {
         long table = own(t);
-        repeat(() -> dropTable0(handle, table));
+        writes.repeat(() -> dropTable0(handle, table));
     }
 
     /** All tables in the directory, including those that this run has not opened. */
@@ -240,7 +241,7 @@ public final class LavaDB extends NativeObject {
             try {
                 return get0(handle, table, key, keyOff, keyLen, prefixLen, out, outOff, room);
             } catch (LavaDBException e) {
-                bringWhatIsNeeded(e);
+                neededFiles.bring(e);
             }
         }
     }
@@ -262,7 +263,7 @@ public final class LavaDB extends NativeObject {
                 try {
                     return getNew0(handle, table, key, keyOff, keyLen, prefixLen, snapshot);
                 } catch (LavaDBException e) {
-                    bringWhatIsNeeded(e);
+                    neededFiles.bring(e);
                 }
             }
         } finally {
@@ -288,7 +289,7 @@ public final class LavaDB extends NativeObject {
                 try {
                     return contains0(handle, table, key, keyOff, keyLen, prefixLen, snapshot);
                 } catch (LavaDBException e) {
-                    bringWhatIsNeeded(e);
+                    neededFiles.bring(e);
                 }
             }
         } finally {
@@ -308,7 +309,7 @@ public final class LavaDB extends NativeObject {
             try {
                 return containsPrefix0(handle, table, prefix, off, len);
             } catch (LavaDBException e) {
-                bringWhatIsNeeded(e);
+                neededFiles.bring(e);
             }
         }
     }
@@ -333,7 +334,7 @@ public final class LavaDB extends NativeObject {
                     byte[] values = multiGet0(handle, table, request, snapshot);
                     return new Decoder(values).nullableArrays(keys.length);
                 } catch (LavaDBException e) {
-                    bringWhatIsNeeded(e);
+                    neededFiles.bring(e);
                 }
             }
         } finally {
@@ -391,25 +392,7 @@ public final class LavaDB extends NativeObject {
      * NEEDS_FILE.
      */
     public void setMissingFiles(MissingFiles files) {
-        missingFiles = files;
-    }
-
-    /** Fetches the missing file if the error names one; otherwise throws the error. */
-    void bringWhatIsNeeded(LavaDBException e) throws LavaDBException {
-        if (e.getCode() != Status.Code.NEEDS_FILE) {
-            throw e;
-        }
-        MissingFiles files = missingFiles;
-        if (files == null) {
-            throw new LavaDBException(
-                    Status.Code.NEEDS_FILE,
-                    "reading the instance in "
-                            + path
-                            + " needs its file "
-                            + e.getMessage()
-                            + ", which has not arrived, and nobody brings it");
-        }
-        files.bring(e.getMessage());
+        neededFiles.set(files);
     }
 
     // ---------------------------------------------------------------------- writing
@@ -429,7 +412,7 @@ public final class LavaDB extends NativeObject {
         Arguments.checkValue(t, value, valOff, valLen);
         long table = own(t);
         if (put0(handle, table, key, keyOff, keyLen, prefixLen, value, valOff, valLen) != DONE) {
-            repeat(
+            writes.repeat(
                     () ->
                             put0(
                                     handle, table, key, keyOff, keyLen, prefixLen, value, valOff,
@@ -443,7 +426,7 @@ public final class LavaDB extends NativeObject {
         Arguments.checkKey(key, keyOff, keyLen, prefixLen);
         long table = own(t);
         if (delete0(handle, table, key, keyOff, keyLen, prefixLen) != DONE) {
-            repeat(() -> delete0(handle, table, key, keyOff, keyLen, prefixLen));
+            writes.repeat(() -> delete0(handle, table, key, keyOff, keyLen, prefixLen));
         }
     }
 
@@ -455,7 +438,7 @@ public final class LavaDB extends NativeObject {
         Arguments.checkValue(t, segments, off, len);
         long table = own(t);
         if (append0(handle, table, key, keyOff, keyLen, segments, off, len) != DONE) {
-            repeat(() -> append0(handle, table, key, keyOff, keyLen, segments, off, len));
+            writes.repeat(() -> append0(handle, table, key, keyOff, keyLen, segments, off, len));
         }
     }
 
@@ -465,7 +448,7 @@ public final class LavaDB extends NativeObject {
         Arguments.checkKey(prefix, off, len, 0);
         long table = own(t);
         if (deletePrefix0(handle, table, prefix, off, len) != DONE) {
-            repeat(() -> deletePrefix0(handle, table, prefix, off, len));
+            writes.repeat(() -> deletePrefix0(handle, table, prefix, off, len));
         }
     }
 
@@ -474,7 +457,7 @@ public final class LavaDB extends NativeObject {
         Objects.requireNonNull(lower, "lower");
         Objects.requireNonNull(upper, "upper");
         long table = own(t);
-        repeat(() -> deleteRange0(handle, table, lower, lower.length, upper, upper.length));
+        writes.repeat(() -> deleteRange0(handle, table, lower, lower.length, upper, upper.length));
     }
 
     /** Applies a batch atomically. The batch does not change. */
@@ -483,7 +466,7 @@ public final class LavaDB extends NativeObject {
             throw new IllegalArgumentException(
                     "this batch is for the instance in " + batch.db.path + ", not for " + path);
         }
-        repeat(() -> write0(handle, batch.bytes, batch.length));
+        writes.repeat(() -> write0(handle, batch.bytes, batch.length));
     }
 
     /** The log that the instance shares with the layer above it. */
@@ -493,7 +476,7 @@ public final class LavaDB extends NativeObject {
 
     /** Total time that writes have waited for background work, including current waits. */
     public long stalledNanos() {
-        return stalledNanos.get();
+        return writes.nanos();
     }
 
     // ---------------------------------------------------------------------- the instance
@@ -501,7 +484,7 @@ public final class LavaDB extends NativeObject {
     /** Seals everything written so far and pins the current state; does no I/O. */
     public Snapshot getSnapshot() throws LavaDBException {
         long[] snapshot = {0};
-        repeat(
+        writes.repeat(
                 () -> {
                     snapshot[0] = snapshot0(handle);
                     return snapshot[0] != 0 ? DONE : Status.Code.BUSY.number();
@@ -624,24 +607,6 @@ public final class LavaDB extends NativeObject {
     }
 
     // ---------------------------------------------------------------------- helpers
-
-    /** Repeats a write that returns Busy, and adds up the waiting time. */
-    void repeat(BoundedCall call) throws LavaDBException {
-        long before = System.nanoTime();
-        while (call.call() != DONE) {
-            long now = System.nanoTime();
-            stalledNanos.addAndGet(now - before);
-            before = now;
-            if (Thread.currentThread().isInterrupted()) {
-                throw new LavaDBException(
-                        Status.Code.ABORTED,
-                        "writing to "
-                                + path
-                                + " while background work is behind: given up, the"
-                                + " thread was interrupted; nothing was written");
-            }
-        }
-    }
 
     long own(TableHandle t) {
         if (t.db != this) {
