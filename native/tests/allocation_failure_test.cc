@@ -15,6 +15,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/guarded.h"
+#include "db/version_store.h"
 #include "db_test_util.h"
 #include "fs/posix_directory_lock.h"
 #include "fs/posix_test_util.h"
@@ -23,7 +25,9 @@
 #include "memory/large_memory.h"
 #include "memory/page_pool.h"
 #include "memtable/memtable.h"
+#include "testing/chosen_file_system.h"
 #include "testing/count.h"
+#include "testing/fault_file_system.h"
 #include "testing/variable.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -432,6 +436,54 @@ TEST_F(AllocationFailure, InABackgroundThreadFailsItsJobAlone) {
   }
 }
 #endif
+
+// Otherwise the caller would log the edit again: its files would be twice in the version.
+TEST_F(AllocationFailure, AnEditThatTheManifestHasIsNotReportedAsFailed) {
+  ChosenFileSystem memory;
+  FaultFileSystem files(&memory);
+  ASSERT_OK(memory.CreateDurableDirectory("/v"));
+  Counters counters;
+  VersionStore store({.file_system = &files, .directory = "/v"}, &counters);
+  MutexLock install(store.install_mutex());
+  store.StartFresh();
+  VersionEdit first;
+  store.DrawOrigin(&first);
+  ASSERT_OK(store.Begin(first));
+  const auto adding = [&store] {
+    store.install_mutex()->AssertHeld();
+    auto file = std::make_shared<FileMeta>();
+    file->id = store.NewFileId();
+    file->bytes = file->records = 1;
+    file->lower = "a";
+    file->upper = "b";
+    VersionEdit edit;
+    edit.Add(0, {file, file->lower, file->upper});
+    return edit;
+  };
+  // From the first failed edit on a safe one looks for its files among those of failed edits.
+  files.Arm({.fault = Fault::kNoSpace, .path_contains = "MANIFEST"});
+  EXPECT_TRUE(store.Log(adding()).IsNoSpace());
+  files.Disarm();
+  bool refused = true;
+  for (int64_t at = 0; refused; ++at) {
+    const VersionEdit edit = adding();
+    const size_t before = store.newest()->levels[0].size();
+    bool ok = false;
+    {
+      const Armed armed;
+      Fail(at);
+      (void)Tried([&] {
+        store.install_mutex()->AssertHeld();
+        ok = store.Log(edit).ok();
+      });
+      FailNone();
+    }
+    refused = plan.refused > 0;
+    EXPECT_EQ(store.state().version->levels[0].size(), before + (ok ? 1 : 0))
+        << "allocation " << at;
+    EXPECT_EQ(store.newest(), store.state().version) << "allocation " << at;
+  }
+}
 
 }  // namespace
 }  // namespace lava::testing

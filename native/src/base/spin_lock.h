@@ -1,11 +1,23 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <thread>
 
 #include "base/thread_annotations.h"
 
 namespace lava {
+
+/// Waits a little, as one of the rounds of a loop that waits for another thread: the first 64
+/// rounds burn the processor, later ones give it up.
+inline void SpinPause(uint32_t round) {
+  constexpr uint32_t kSpins = 64;
+  if (round < kSpins) {
+    __builtin_ia32_pause();
+  } else {
+    std::this_thread::yield();
+  }
+}
 
 /// A lock of one byte for sections of a few instructions in which nothing else is locked. A thread
 /// that waits burns its processor, and gives it up now and then, since the holder may have lost its
@@ -20,14 +32,7 @@ class LAVA_CAPABILITY("spin lock") SpinLock {
 
  private:
   void Wait() const {
-    constexpr int kSpins = 64;
-    for (int spins = 0; locked_.load(std::memory_order_relaxed); ++spins) {
-      if (spins < kSpins) {
-        __builtin_ia32_pause();
-      } else {
-        std::this_thread::yield();
-      }
-    }
+    for (uint32_t round = 0; locked_.load(std::memory_order_relaxed); ++round) SpinPause(round);
   }
 
   std::atomic<bool> locked_{false};

@@ -123,9 +123,9 @@ class ChangelogLog {
   mutable Mutex mutex_;
   Segments segments_ LAVA_GUARDED_BY(mutex_);
   std::set<std::string> names_ LAVA_GUARDED_BY(mutex_);  // of the files of segments_
-  uint64_t current_ LAVA_GUARDED_BY(mutex_) =
-      0;                                       // number of the segment that gets entries; 0: none
-  uint64_t next_ LAVA_GUARDED_BY(mutex_) = 1;  // sequence of the next entry
+  // The number of the segment that gets entries; 0: none.
+  uint64_t current_ LAVA_GUARDED_BY(mutex_) = 0;
+  uint64_t next_ LAVA_GUARDED_BY(mutex_) = 1;      // sequence of the next entry
   uint64_t skipped_ LAVA_GUARDED_BY(mutex_) = 0;   // entries right before the next one that failed
   uint64_t released_ LAVA_GUARDED_BY(mutex_) = 0;  // last sequence that was released
 };

@@ -18,9 +18,9 @@ constexpr uint64_t kDropCacheShare = 64;
 
 PlanInputs DBImpl::TakePlanInputs() const {
   PlanInputs inputs;
-  inputs.tables = tables_.Options();
   MutexLock state(&state_mutex_);
   inputs.version = version_;
+  inputs.tables = tables_.Options();  // not older than the records of the version
   inputs.avoided = faults_.avoided();
   const SpaceState space = space_.state();
   inputs.pressure = space.jobs();

@@ -60,8 +60,8 @@ class CompactionPlanner {
   const LateFiles& late_files_;
   OrderBudget& order_budget_;
   ValueDecisions& decisions_;
-  std::array<std::string, kLevelCountMax>
-      cursors_;  // the key at which each level's last pick ended
+  // For each level the key at which the last pick ended.
+  std::array<std::string, kLevelCountMax> cursors_;
 };
 
 }  // namespace lava

@@ -1,12 +1,10 @@
 #pragma once
 
 #include <algorithm>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -53,8 +51,6 @@
 #include "policy/write_throttle.h"
 
 namespace lava {
-
-class Lookup;
 
 /// What an instance's files are in. direct: its own file system, or null.
 fs::FileSystem* FilesOf(const DBOptions& options, fs::FileSystem* direct);
@@ -436,7 +432,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   ReplayedSegments replayed_segments_ LAVA_GUARDED_BY(versions_.install_mutex());
   WriteStall write_stall_ LAVA_GUARDED_BY(write_mutex_){&counters_, notifier_.get()};
   std::atomic<uint64_t> active_bytes_{0};  // arena bytes, for the lease
-  std::atomic<bool> seal_requested_{false};
+  // A request is on its way. True also until the log is replayed: a replay flushes what it seals.
+  std::atomic<bool> seal_requested_{true};
 
   // Set when writes must take the slow path: closed, stalled by L0, the manifest is read-only.
   std::atomic<bool> attention_{false};

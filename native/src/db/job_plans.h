@@ -9,7 +9,6 @@
 #include "collection/gc_job.h"
 #include "compaction/compaction_job.h"
 #include "compaction/flush_job.h"
-#include "db/read_view.h"
 #include "lava/event_listener.h"
 #include "manifest/version_edit.h"
 #include "os/executor.h"

@@ -157,6 +157,7 @@ Status DBImpl::Start(std::span<const ImportSource> imports) {
 
   LAVA_RETURN_IF_ERROR(OpenVersion(imports));
   LAVA_RETURN_IF_ERROR(ReplayWal());
+  seal_requested_ = false;
   {
     MutexLock install(versions_.install_mutex());
     RemoveReplayedSegments();

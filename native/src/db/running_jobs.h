@@ -23,9 +23,8 @@ struct JobCounts {
 /// The compactions and collections of an instance that are queued or running, and the files that
 /// are busy because of them. No file is an input of two jobs.
 /// Threads:    guarded by its owner's mutex, which the owner's annotation tells the compiler.
-/// Ownership:  keeps each task, and with it the task's files, until Remove() or Clear(). Borrows
-/// the
-///             counts.
+/// Ownership:  keeps each task, and with it the task's files, until Remove() or Clear(). The
+///             counts are borrowed.
 /// Errors:     Insert() throws std::bad_alloc and has changed nothing then.
 class RunningJobs {
  public:

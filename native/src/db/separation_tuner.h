@@ -39,8 +39,6 @@ class SeparationTuner {
   /// The bound of large values with which a table begins.
   static uint64_t FirstLargeBytes(const DBOptions& options);
 
-  /// Whether the instance has a value log for values that are smaller than memory allows.
-  bool has_value_log() const { return has_value_log_; }
   /// Whether a put writes a value of this size to the value log.
   bool IsLarge(const TableImpl& table, uint64_t bytes) const {
     return has_value_log_ && table.Separates(bytes) && bytes >= LargeBytesOf(table);

@@ -114,10 +114,10 @@ TEST_F(SeparationTunerTest, ScansRaiseTheBoundAndOldScansWeighLess) {
 
 TEST_F(SeparationTunerTest, AGivenBoundStays) {
   TableImpl* const table = Register(kTable, 5000);
-  Register(kOther, kSeparationAutomatic);
+  const TableImpl* const other = Register(kOther, kSeparationAutomatic);
   Flush(1000, 20'000, 100 << 20);
   EXPECT_EQ(table->separation_now(), 5000u);
-  EXPECT_EQ(tables_.Find(kOther)->separation_now(), kSeparationDefault)
+  EXPECT_EQ(other->separation_now(), kSeparationDefault)
       << "it has no records, and the flush has none of a table whose bound is to be found";
 }
 
@@ -143,7 +143,6 @@ TEST_F(SeparationTunerTest, AFlushWithoutKeysTeachesNothing) {
 
 TEST_F(SeparationTunerTest, WithoutAWriteAheadLogNoValueIsLarge) {
   TableImpl* const table = Register(kTable, 1000);
-  EXPECT_FALSE(tuner_.has_value_log());
   EXPECT_FALSE(tuner_.IsLarge(*table, UINT64_MAX));
   EXPECT_EQ(tuner_.LargeBytesNow(*table), UINT64_MAX);
   tuner_.CountPut(table, 1 << 20);
@@ -239,10 +238,12 @@ TEST_F(GivenLargeTest, AGivenBoundOfLargeValuesStays) {
 
 TEST(SeparationTuner, TheValueLogNeedsTheWriteAheadLogAndTheOption) {
   MemoryCounter memory;
-  const TableRegistry tables(&memory, 0);
-  EXPECT_TRUE(SeparationTuner(OptionsOf(WalMode::kWalSync), &tables).has_value_log());
-  EXPECT_FALSE(SeparationTuner(OptionsOf(WalMode::kWal, 0), &tables).has_value_log());
-  EXPECT_FALSE(SeparationTuner(OptionsOf(WalMode::kNone), &tables).has_value_log());
+  TableRegistry tables(&memory, 0);
+  TableImpl* const table = tables.Register({"t", kTable, {.separation_bytes = 1000}}, 1 << 20);
+  constexpr uint64_t kBytes = 1 << 30;
+  EXPECT_TRUE(SeparationTuner(OptionsOf(WalMode::kWalSync), &tables).IsLarge(*table, kBytes));
+  EXPECT_FALSE(SeparationTuner(OptionsOf(WalMode::kWal, 0), &tables).IsLarge(*table, kBytes));
+  EXPECT_FALSE(SeparationTuner(OptionsOf(WalMode::kNone), &tables).IsLarge(*table, kBytes));
   EXPECT_GT(SeparationTuner::FirstLargeBytes(OptionsOf(WalMode::kWalSync)),
             SeparationTuner::FirstLargeBytes(OptionsOf(WalMode::kWal)))
       << "a sync costs as much as writing a larger value twice";

@@ -128,12 +128,6 @@ std::vector<TableImpl*> TableRegistry::Handles() const {
   return handles;
 }
 
-TableImpl* TableRegistry::Find(uint64_t id) const {
-  MutexLock lock(&mutex_);
-  const auto found = handles_.find(id);
-  return found == handles_.end() ? nullptr : found->second.get();
-}
-
 void TableRegistry::ForgetDeadRanges() {
   MutexLock lock(&mutex_);
   for (const auto& [id, table] : handles_) table->dead().Clear();

@@ -31,7 +31,8 @@ namespace lava {
 ///    and no registration.
 /// 3. A handle is returned only for a known table, and a write needs a handle. A snapshot that has
 ///    a record of a table therefore has the table's registration, too.
-/// The order of jobs needs no rule: a job reads the options at its start, and a job that does not
+/// The order of jobs needs no rule: flushes and collections read the options at
+/// their start, compactions when they are planned, and a job that does not
 /// know the options of a table keeps all of its records.
 ///
 /// Threads:    any. Check() takes no lock.
@@ -93,8 +94,6 @@ class TableRegistry {
   std::map<uint64_t, TableOptions> Options() const;
   /// The handles of all tables that are not dropped, ascending by id.
   std::vector<TableImpl*> Handles() const;
-  /// The handle of this id; null if no table has one.
-  TableImpl* Find(uint64_t id) const;
 
   /// Frees the dead ranges of all tables, when the instance is closed.
   void ForgetDeadRanges();

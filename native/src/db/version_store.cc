@@ -43,11 +43,15 @@ Status VersionStore::Log(const VersionEdit& edit) {
   if (status.ok()) status = manifest_->LogAndApply(edit);
   if (!status.ok()) {
     Fail(manifest_->failed_sync());
-    obsolete_files_.AddFailed(edit);
+    // Without memory for their names the files stay until the instance is opened again. The caller
+    // learns of the failure in any case.
+    (void)Tried([&] { obsolete_files_.AddFailed(edit); });
     return status;
   }
   SetNewest();
-  obsolete_files_.EditIsSafe(edit);
+  // The manifest has the edit, so nothing below may fail: the caller would log the edit again.
+  // Without memory for their names files of failed edits stay until the instance is opened again.
+  (void)Tried([&] { obsolete_files_.EditIsSafe(edit); });
   Counters::Add(&counters_->files_installed, edit.added.size() + edit.removed.size() +
                                                  edit.values_added.size() +
                                                  edit.values_removed.size());

@@ -21,7 +21,8 @@ namespace lava {
 /// the state that the one before it left.
 ///
 /// Invariants:
-/// - newest() is the version that the manifest describes; it changes only in Log() and Begin().
+/// - newest() is the version that the manifest describes; it changes only in Begin(), Log() and
+///   Close().
 /// - A file that an edit adds is on storage, under a durable name if the instance syncs, before the
 ///   manifest names it.
 /// - A file is handed out for removal only when no version, view or job holds it, and never while
@@ -62,7 +63,8 @@ class VersionStore {
 
   /// Writes the edit to the manifest. Files that leave the version become obsolete; files that the
   /// edit adds become obsolete if it fails.
-  /// Errors: of Manifest::LogAndApply(). Nothing has changed then.
+  /// Errors: of Manifest::LogAndApply(). Nothing has changed then. Throws nothing once the manifest
+  /// has the edit.
   Status Log(const VersionEdit& edit) LAVA_REQUIRES(install_mutex_);
   /// Not OK after a failed sync of the manifest.
   Status status() const;

@@ -2,9 +2,8 @@
 
 #include <atomic>
 #include <cstdint>
-#include <thread>
 
-#include "base/thread_annotations.h"
+#include "base/spin_lock.h"
 
 namespace lava {
 
@@ -20,10 +19,10 @@ class LAVA_CAPABILITY("spin lock") RwSpinLock {
     for (uint32_t round = 0;; ++round) {
       const uint32_t old = state_.fetch_or(kWriter, std::memory_order_acquire);
       if ((old & kWriter) == 0) break;  // we are the next writer; readers may remain
-      Pause(round);
+      SpinPause(round);
     }
     for (uint32_t round = 0; state_.load(std::memory_order_acquire) != kWriter; ++round)
-      Pause(round);
+      SpinPause(round);
   }
   void Unlock() LAVA_RELEASE() { state_.fetch_and(~kWriter, std::memory_order_release); }
 
@@ -31,19 +30,13 @@ class LAVA_CAPABILITY("spin lock") RwSpinLock {
     for (uint32_t round = 0;; ++round) {
       if ((state_.fetch_add(1, std::memory_order_acquire) & kWriter) == 0) return;
       state_.fetch_sub(1, std::memory_order_relaxed);
-      while ((state_.load(std::memory_order_relaxed) & kWriter) != 0) Pause(round++);
+      while ((state_.load(std::memory_order_relaxed) & kWriter) != 0) SpinPause(round++);
     }
   }
   void UnlockShared() LAVA_RELEASE_SHARED() { state_.fetch_sub(1, std::memory_order_release); }
 
  private:
   static constexpr uint32_t kWriter = 1u << 31;
-  static void Pause(uint32_t round) {
-    if (round < 64)
-      __builtin_ia32_pause();
-    else
-      std::this_thread::yield();
-  }
   std::atomic<uint32_t> state_{0};
 };
 
