@@ -6,16 +6,6 @@
 #include "db/db_impl.h"
 
 namespace lava {
-namespace {
-
-// The index of a new file goes to the cache at once if it takes at most so many bytes, and at most
-// one part in kWarmShare of the cache.
-constexpr uint64_t kWarmBytesMax = 4 << 20, kWarmShare = 16;
-// The drop caches of all instances of a lease take at most one part in so many of the lease.
-constexpr uint64_t kDropCacheShare = 64;
-
-}  // namespace
-
 PlanInputs DBImpl::TakePlanInputs() const {
   PlanInputs inputs;
   MutexLock state(&state_mutex_);
@@ -32,8 +22,9 @@ PlanInputs DBImpl::TakePlanInputs() const {
   inputs.origin = versions_.origin();
   inputs.in_checkpoint_below = in_checkpoint_below_;
   inputs.value_policy = value_policy_;
-  inputs.gc_jobs_max =
-      options_.gc_jobs_max > 0 ? options_.gc_jobs_max : std::max(executor_->thread_count(), 2u) - 1;
+  inputs.gc_jobs_max = instance_->options.gc_jobs_max > 0
+                           ? instance_->options.gc_jobs_max
+                           : std::max(instance_->executor->thread_count(), 2u) - 1;
   return inputs;
 }
 
@@ -41,7 +32,7 @@ PlanInputs DBImpl::TakePlanInputs() const {
 // meanwhile are busy until the job that removes them ends. Files that come meanwhile are planned by
 // the next call.
 void DBImpl::ScheduleCompactions() {
-  if (closed_.load()) return;
+  if (instance_->closed.load()) return;
   Status manifest_status;
   {
     MutexLock state(&state_mutex_);
@@ -59,7 +50,7 @@ void DBImpl::ScheduleCompactions() {
     manual_compactions_.Finish(*done);
   }
   // One thread stays free for flushes where there are several.
-  const uint32_t running_max = std::max(executor_->thread_count(), 2u) - 1;
+  const uint32_t running_max = std::max(instance_->executor->thread_count(), 2u) - 1;
   while (running_jobs_.compactions() < running_max) {
     const PlanInputs inputs = TakePlanInputs();
     std::optional<CompactionTask> task = compaction_planner_.PlanNext(inputs, running_jobs_);
@@ -106,7 +97,7 @@ void DBImpl::StartCompaction(CompactionTask task) {
   auto shared = std::make_shared<CompactionTask>(std::move(task));
   running_jobs_.Insert(shared);
   try {
-    Submit(priority, [this, weak = std::weak_ptr<CompactionTask>(shared)] {
+    instance_->Submit(priority, [this, weak = std::weak_ptr<CompactionTask>(shared)] {
       if (std::shared_ptr<CompactionTask> queued = weak.lock()) RunCompactionJob(std::move(queued));
     });
   } catch (const std::bad_alloc&) {
@@ -136,21 +127,21 @@ void DBImpl::JobEnded() {
 }
 
 void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
-  const uint64_t began_us = clock_->MonotonicMicros();
+  const uint64_t began_us = instance_->clock->MonotonicMicros();
   CompactionInfo told;
   std::optional<JobMemory::Grant> memory;
-  const Status status = Guarded("compaction in", path_, [&] {
-    std::optional<JobMemory::Grant> granted =
-        lease_->job_memory()->TryBegin(budget_.counter(MemoryPurpose::kCompactions),
-                                       task->trivial_move ? 0 : WorkingSetOf(task->input));
+  const Status status = Guarded("compaction in", instance_->path, [&] {
+    std::optional<JobMemory::Grant> granted = instance_->lease->job_memory()->TryBegin(
+        instance_->budget.counter(MemoryPurpose::kCompactions),
+        task->trivial_move ? 0 : WorkingSetOf(task->input));
     if (!granted) return Status::OK();
     memory.emplace(std::move(*granted));
-    task->input.drop_time = expiry_time_.Now();
+    task->input.drop_time = instance_->expiry_time.Now();
     Describe(*task, &told);
-    notifier_->BeginJob(&EventListener::OnCompactionBegin, &told);
+    instance_->notifier->BeginJob(&EventListener::OnCompactionBegin, &told);
     Status compacted = Compact(*task, &told);
     // A read error may not occur a second time; a damaged file stays damaged.
-    if (compacted.IsCorruption() && !cancelled_) compacted = Compact(*task, &told);
+    if (compacted.IsCorruption() && !instance_->cancelled) compacted = Compact(*task, &told);
     return compacted;
   });
   if (!memory && status.ok()) return PutOff(std::move(task));
@@ -158,7 +149,7 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
   {
     MutexLock jobs(&jobs_mutex_);
     EndCompaction(task);
-    if (status.ok() || !cancelled_) {
+    if (status.ok() || !instance_->cancelled) {
       MutexLock state(&state_mutex_);
       if (status.ok()) {
         faults_.Worked(BackgroundFaults::Work::kCompaction);
@@ -167,7 +158,7 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
         faults_.Failed(BackgroundFaults::Work::kCompaction, status, began_us, damage, *version_);
       }
     }
-    if (status.ok() ? !told.installed : !cancelled_) {
+    if (status.ok() ? !told.installed : !instance_->cancelled) {
       // The same work is planned again.
       order_budget_.GiveBack(task->order_bytes);
       if (task->manual && status.ok()) manual_compactions_.SetCompacted(false);
@@ -180,8 +171,8 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
   task.reset();
   memory.reset();
   RemoveObsoleteFiles();
-  notifier_->EndJob(&EventListener::OnCompactionEnd, &told, status,
-                    clock_->MonotonicMicros() - began_us);
+  instance_->notifier->EndJob(&EventListener::OnCompactionEnd, &told, status,
+                              instance_->clock->MonotonicMicros() - began_us);
   if (status.ok()) RetryOnceSpaceIsMade();
 }
 
@@ -199,7 +190,7 @@ void DBImpl::PutOff(std::shared_ptr<CompactionTask> task) {
 }
 
 void DBImpl::AwaitMemory() {
-  if (!lease_->job_memory()->Await(this)) MemoryFreed();
+  if (!instance_->lease->job_memory()->Await(this)) MemoryFreed();
 }
 
 void DBImpl::Describe(const CompactionTask& task, CompactionInfo* told) {
@@ -217,12 +208,12 @@ void DBImpl::Describe(const CompactionTask& task, CompactionInfo* told) {
 Status DBImpl::Compact(const CompactionTask& task, CompactionInfo* told) {
   if (task.trivial_move) {
     LAVA_RETURN_IF_ERROR(InstallCompaction(task, {}, &told->installed));
-    Counters::Add(&counters_.trivial_moves, 1);
+    Counters::Add(&instance_->counters.trivial_moves, 1);
     return Status::OK();
   }
   CompactionOutput output;
   {
-    const CpuSpan cpu(&counters_.compaction_cpu_us);
+    const CpuSpan cpu(&instance_->counters.compaction_cpu_us);
     JobContext context = MakeJobContext(task.input.output_level);
     context.may_use_reserve = true;  // on a full disk it exposes garbage to collections
     LAVA_RETURN_IF_ERROR(RunCompaction(context, task.input, &output));
@@ -235,12 +226,12 @@ Status DBImpl::Compact(const CompactionTask& task, CompactionInfo* told) {
   told->records_expired = output.records_expired;
   LAVA_RETURN_IF_ERROR(InstallCompaction(task, output, &told->installed));
   if (!told->installed) return Status::OK();
-  Counters::Add(&counters_.compactions, 1);
-  Counters::Add(&counters_.compaction_bytes_read, output.bytes_read);
-  Counters::Add(&counters_.compaction_bytes_written, output.bytes_written);
-  Counters::Add(&counters_.records_expired, output.records_expired);
-  Counters::Add(&counters_.value_bytes_written, output.value_bytes_written);
-  Counters::Add(&counters_.merged_value_bytes, output.merged_value_bytes);
+  Counters::Add(&instance_->counters.compactions, 1);
+  Counters::Add(&instance_->counters.compaction_bytes_read, output.bytes_read);
+  Counters::Add(&instance_->counters.compaction_bytes_written, output.bytes_written);
+  Counters::Add(&instance_->counters.records_expired, output.records_expired);
+  Counters::Add(&instance_->counters.value_bytes_written, output.value_bytes_written);
+  Counters::Add(&instance_->counters.merged_value_bytes, output.merged_value_bytes);
   return Status::OK();
 }
 
@@ -259,11 +250,11 @@ Status DBImpl::InstallCompaction(const CompactionTask& task, const CompactionOut
     edit.Add(task.input.output_level, {file, file->lower, file->upper});
   for (const std::shared_ptr<ValueFileMeta>& file : output.value_files) edit.AddBorn(file);
   MutexLock install(versions_.install_mutex());
-  const CpuSpan cpu(&counters_.install_cpu_us);
+  const CpuSpan cpu(&instance_->counters.install_cpu_us);
   {
     MutexLock state(&state_mutex_);
     AdoptLeft();
-    *installed = MayStillDrop(output.dropped, task.input.drop_time, expiry_time_.Now());
+    *installed = MayStillDrop(output.dropped, task.input.drop_time, instance_->expiry_time.Now());
     if (!*installed) {
       for (const auto& file : output.files)
         versions_.obsolete_files().Add(file->id.FileName(), file);
@@ -276,14 +267,14 @@ Status DBImpl::InstallCompaction(const CompactionTask& task, const CompactionOut
   MutexLock state(&state_mutex_);
   if (!task.trivial_move) space_.LearnMet(task.input, output);
   Adopt();
-  Counters::Add(&counters_.versions_installed, 1);
+  Counters::Add(&instance_->counters.versions_installed, 1);
   return Status::OK();
 }
 
 // After each scan: asks for a plan when scans have earned enough credit since the last one.
 void DBImpl::LookForOrdering() {
   if (!order_budget_.IsLookDue()) return;
-  Submit(os::Priority::kCompaction, [this] {
+  instance_->Submit(os::Priority::kCompaction, [this] {
     MutexLock jobs(&jobs_mutex_);
     ScheduleCompactions();
   });
@@ -298,17 +289,18 @@ void DBImpl::SetValuePolicy(ValuePolicy policy) {
 
 Status DBImpl::CompactAll(uint32_t timeout_ms, uint64_t* ticket) {
   const Status status = CompactAllNow(timeout_ms, ticket);
-  notifier_->Deliver();
+  instance_->notifier->Deliver();
   return status;
 }
 
 Status DBImpl::CompactAllNow(uint32_t timeout_ms, uint64_t* ticket) {
-  const auto deadline = std::chrono::steady_clock::now() +
-                        std::chrono::milliseconds(std::min(timeout_ms, environment_.wait_ms_max));
+  const auto deadline =
+      std::chrono::steady_clock::now() +
+      std::chrono::milliseconds(std::min(timeout_ms, instance_->environment.wait_ms_max));
   uint64_t sequence = 0;
   if (*ticket == 0) {
     MutexLock write(&write_mutex_);
-    if (closed_.load()) return Status::Closed("the instance was closed");
+    if (instance_->closed.load()) return Status::Closed("the instance was closed");
     SealLocked(FlushCause::kCompactAll);
     MutexLock state(&state_mutex_);
     sequence = sealed_.sealed_through();
@@ -320,7 +312,7 @@ Status DBImpl::CompactAllNow(uint32_t timeout_ms, uint64_t* ticket) {
   {
     // On every call: work that failed before may be due again.
     MutexLock jobs(&jobs_mutex_);
-    if (!closed_.load()) executor_->Poke();
+    if (!instance_->closed.load()) instance_->executor->Poke();
     ScheduleCompactions();
   }
   const Status status = manual_compactions_.Await(*ticket, deadline);
@@ -330,39 +322,9 @@ Status DBImpl::CompactAllNow(uint32_t timeout_ms, uint64_t* ticket) {
   return status;
 }
 
-uint64_t DBImpl::KeptIndexBytes() const {
-  return std::min(kWarmBytesMax, lease_->host()->cache()->capacity_bytes() / kWarmShare);
-}
-
 JobContext DBImpl::MakeJobContext(uint32_t output_level) {
-  JobContext context;
-  context.file_system = fs_;
-  context.directory = path_;
-  context.cache = lease_->host()->cache();
-  context.counter = budget_.counter(MemoryPurpose::kReaders);
-  context.read_counters = &read_counters_;
+  JobContext context = instance_->MakeJobContext(output_level);
   context.next_file = [this] { return versions_.NewFileId(); };
-  context.cancelled = &cancelled_;
-  context.pacer = executor_->pacer();
-  context.list_bytes_max = environment_.list_bytes_max;
-  context.writer.value_bytes_max = environment_.list_bytes_max;
-  context.inline_bytes_max = in_memory_bytes_max_;
-  context.writer.block_bytes = options_.block_bytes;
-  context.writer.index_partition_bytes = options_.index_partition_bytes;
-  context.writer.filter_bits_per_key = options_.filter_bits_per_key;
-  context.writer.compression =
-      output_level + 1 >= options_.level_count ? options_.bottom_compression : options_.compression;
-  context.writer.partition_bytes = options_.partition_bytes;
-  context.writer.sync = syncs();
-  context.writer.kept_partition_bytes = KeptIndexBytes();
-  context.value_writer.sync = syncs();
-  context.value_writer.compression = options_.value_compression;
-  context.value_writer.dictionary = environment_.value_dictionary;
-  context.value_file_bytes = options_.value_file_bytes;
-  context.value_read_counters = &value_read_counters_;
-  drop_cache_.SetBytesMax(lease_->capacity_bytes() / kDropCacheShare /
-                          std::max(lease_->member_count(), 1u));
-  context.drop_cache = &drop_cache_;
   return context;
 }
 

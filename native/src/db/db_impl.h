@@ -15,18 +15,13 @@
 #include "db/changelog_log.h"
 #include "db/collection_planner.h"
 #include "db/compaction_planner.h"
-#include "db/counters.h"
-#include "db/environment.h"
-#include "db/event_notifier.h"
-#include "db/expiry_time.h"
-#include "db/gate.h"
+#include "db/instance_context.h"
 #include "db/internal_key.h"
 #include "db/job_plans.h"
 #include "db/last_write.h"
 #include "db/late_files.h"
 #include "db/manual_compactions.h"
 #include "db/order_budget.h"
-#include "db/partition_range.h"
 #include "db/point_reader.h"
 #include "db/read_logged.h"
 #include "db/read_view.h"
@@ -42,7 +37,6 @@
 #include "db/version_store.h"
 #include "db/write_ahead_log.h"
 #include "db/write_stall.h"
-#include "host/host_impl.h"
 #include "job/changelog_segment.h"
 #include "policy/compaction_picker.h"
 #include "policy/gc_effort.h"
@@ -52,13 +46,8 @@
 
 namespace lava {
 
-/// What an instance's files are in. direct: its own file system, or null.
-fs::FileSystem* FilesOf(const DBOptions& options, fs::FileSystem* direct);
 /// Whether name is of a key or value file.
 bool IsDataFile(std::string_view name);
-/// The limit of space that the instance is under: its volume's, or the process's if that is set and
-/// smaller.
-SpaceQuota* QuotaOf(const DBOptions& options, LeaseImpl* lease);
 /// Where the write-ahead log of the instance in path is.
 std::string WalDirectory(const DBOptions& options, const std::string& path);
 /// Every file that a version names, once, by name.
@@ -127,10 +116,10 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status CompactAll(uint32_t timeout_ms, uint64_t* ticket) override;
   std::vector<Snapshot::File> MissingFiles() const override;
   Status FileArrived(const std::string& name) override;
-  void SetTime(int64_t now_ms) override { expiry_time_.Tell(now_ms); }
-  void BelieveTime(int64_t now_ms) override { expiry_time_.Believe(now_ms); }
-  void ContinueTime(const TtlTime& before) override { expiry_time_.Continue(before); }
-  TtlTime time() const override { return expiry_time_.time(); }
+  void SetTime(int64_t now_ms) override { instance_->expiry_time.Tell(now_ms); }
+  void BelieveTime(int64_t now_ms) override { instance_->expiry_time.Believe(now_ms); }
+  void ContinueTime(const TtlTime& before) override { instance_->expiry_time.Continue(before); }
+  TtlTime time() const override { return instance_->expiry_time.time(); }
   void SetValuePolicy(ValuePolicy policy) override;
   std::vector<std::string> TakeValueDecisions() override { return value_decisions_.Take(); }
   std::vector<BackgroundEvent> TakeBackgroundEvents() override;
@@ -149,7 +138,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void MemoryFreed() override;
 
   // SpaceMember; process_space.cc
-  const std::string& space_name() const override { return path_; }
+  const std::string& space_name() const override { return instance_->path; }
   void RequestSpace() override;
   void RequestGiveUp(uint64_t snapshot) override;
   void SpaceFreed() override;
@@ -159,7 +148,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   /// failed flushes that the caller was told last; a new one is told.
   Status WaitUntil(const std::function<bool()>& flushed, uint32_t timeout_ms,
                    std::atomic<uint64_t>* failures_seen);
-  uint32_t partition_bytes() const { return options_.partition_bytes; }
+  uint32_t partition_bytes() const { return instance_->options.partition_bytes; }
   void RemoveObsoleteFiles();
   /// Tells which of a snapshot's files are not there yet; late_files.cc.
   void MarkMissing(std::vector<Snapshot::File>* files) const;
@@ -171,12 +160,10 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
 
  private:
   // open.cc, import.cc
-  Status CheckOptions() const;
   Status OpenVersion(std::span<const ImportSource> imports);
   Status OpenManifest(std::span<const ImportSource> imports, VersionEdit* first)
       LAVA_REQUIRES(versions_.install_mutex());
   Status OpenWal(VersionEdit* first) LAVA_REQUIRES(versions_.install_mutex());
-  bool syncs() const { return options_.sync || options_.wal != WalMode::kNone; }
   Status BuildImport(std::span<const ImportSource> imports, VersionEdit* first);
   Status OpenFiles(const Version& version, std::span<const ImportSource> imports);
   Status RemoveUnnamedFiles() LAVA_REQUIRES(versions_.install_mutex());
@@ -192,9 +179,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
                         TableImpl** table) const;
   uint64_t MemtableBytesOf(const WriteBatch& batch) const;
   // value_log.cc.
-  /// Whether the value is too large for the memtable, so that it goes to a segment at once.
-  bool IsOversize(Slice value) const { return IsOversize(value.size()); }
-  bool IsOversize(uint64_t bytes) const { return bytes > in_memory_bytes_max_; }
   /// Appends the value to a segment of the active memtable. *reference: the encoded reference,
   /// which the memtable gets instead of the value.
   Status LogValue(const TableImpl& table, Slice internal_key, Slice value, std::string* reference)
@@ -332,7 +316,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   uint64_t WorkingSetOf(const FlushInput& input) const;
   uint64_t WorkingSetOf(const CompactionInput& input) const;
   uint64_t WorkingSetOf(const GcInput& input) const;
-  uint64_t KeptIndexBytes() const;
   void PutOff(std::shared_ptr<CompactionTask> task);
   void AwaitMemory();
 
@@ -367,59 +350,46 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status LogTable(const TableRegistration& table)
       LAVA_REQUIRES(versions_.install_mutex());  // tables.cc
   Status DropNow(TableImpl* impl);
-  void Submit(os::Priority priority, std::function<void()> job);
-  bool TrySubmit(os::Priority priority, std::function<void()> job) noexcept;
-  void JobThrew() noexcept;
 
-  const DBOptions options_;
-  const PartitionRange partitions_{options_};
-  const std::string path_;
-  const DBEnvironment environment_;
-  const std::shared_ptr<EventNotifier> notifier_ =
-      std::make_shared<EventNotifier>(options_.listeners, path_);
-  const std::unique_ptr<fs::FileSystem> own_files_;  // of direct I/O; may be null
-  fs::FileSystem* const fs_;
-  Clock* const clock_;
-  ExpiryTime expiry_time_{clock_};
-  ChangelogLog changelog_{fs_, path_, options_.wal};
+  const std::unique_ptr<InstanceContext> instance_;
+  ChangelogLog changelog_{instance_->files, instance_->path, instance_->options.wal};
   LateFiles late_files_;
   ManualCompactions manual_compactions_;
-  const std::shared_ptr<Lease> lease_owner_;
-  LeaseImpl* const lease_;
-  SpaceQuota* const quota_ = QuotaOf(options_, lease_);
-  mutable MemoryBudget budget_;  // of this instance, under the lease's
-  TableRegistry tables_{budget_.counter(MemoryPurpose::kReaders),
-                        SeparationTuner::FirstLargeBytes(options_)};
-  SeparationTuner separation_tuner_{options_, &tables_};
-  mutable TableReader::ReadCounters read_counters_;
-  mutable ValueReader::ReadCounters value_read_counters_;
-  DropCache drop_cache_{budget_.counter(MemoryPurpose::kReaders)};
-  mutable Counters counters_;
-  BackgroundFaults faults_{clock_, notifier_.get(), &counters_.background_errors,
-                           environment_.retry_us_min, environment_.retry_us_max};
-  ValueDecisions value_decisions_{&counters_, options_.value_decisions_max};
+  TableRegistry tables_{instance_->budget.counter(MemoryPurpose::kReaders),
+                        SeparationTuner::FirstLargeBytes(instance_->options)};
+  SeparationTuner separation_tuner_{instance_->options, &tables_};
+  BackgroundFaults faults_{
+      instance_->clock, instance_->notifier.get(), &instance_->counters.background_errors,
+      instance_->environment.retry_us_min, instance_->environment.retry_us_max};
+  ValueDecisions value_decisions_{&instance_->counters, instance_->options.value_decisions_max};
   JobCounts job_counts_;
-  OrderBudget order_budget_{&counters_.scan_value_bytes, options_.value_merge_scan_percent,
-                            options_.value_file_bytes};
-  os::Executor* executor_ = nullptr;
-  std::unique_ptr<os::Executor> own_executor_;  // the host's; null: the environment's is used
+  OrderBudget order_budget_{&instance_->counters.scan_value_bytes,
+                            instance_->options.value_merge_scan_percent,
+                            instance_->options.value_file_bytes};
   bool joined_ = false;
-  const uint64_t memtable_limit_;
-  uint64_t in_memory_bytes_max_ = 0;  // of one value in the memtable
-  SpaceController space_;
-  std::atomic<bool> cancelled_{false};
-  std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
+  SpaceController space_{{.low_percent = instance_->options.space_low_percent,
+                          .high_percent = instance_->options.space_high_percent,
+                          .low_bytes = instance_->options.space_low_bytes,
+                          .high_bytes = instance_->options.space_high_bytes,
+                          .live_bytes_floor = instance_->options.space_live_bytes_floor},
+                         instance_->options.slowed_bytes_per_second,
+                         instance_->path,
+                         instance_->quota,
+                         instance_->clock};
   std::shared_ptr<SnapshotRegistry> snapshots_ =
-      std::make_shared<SnapshotRegistry>(quota_, notifier_);
+      std::make_shared<SnapshotRegistry>(instance_->quota, instance_->notifier);
   std::unique_ptr<fs::DirectoryLock> directory_lock_;
 
-  VersionStore versions_{{.file_system = fs_, .directory = path_, .sync = syncs()}, &counters_};
+  VersionStore versions_{
+      {.file_system = instance_->files, .directory = instance_->path, .sync = instance_->syncs()},
+      &instance_->counters};
 
   mutable Mutex close_mutex_ LAVA_ACQUIRED_BEFORE(versions_.install_mutex());
   bool torn_down_ LAVA_GUARDED_BY(close_mutex_) = false;
   std::string left_open_ LAVA_GUARDED_BY(close_mutex_);
 
-  WriteAheadLog wal_{&partitions_, options_.wal, fs_, path_};  // appended to under write_mutex_
+  WriteAheadLog wal_{&instance_->partitions, instance_->options.wal, instance_->files,
+                     instance_->path};  // appended to under write_mutex_
 
   Mutex write_mutex_ LAVA_ACQUIRED_AFTER(versions_.install_mutex())
       LAVA_ACQUIRED_BEFORE(jobs_mutex_);
@@ -427,29 +397,31 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::vector<uint64_t> dropped_in_active_ LAVA_GUARDED_BY(write_mutex_);
   std::string reference_ LAVA_GUARDED_BY(write_mutex_);
   ActiveSegments segments_ LAVA_GUARDED_BY(write_mutex_){
-      options_.value_file_bytes, std::max(2 * memtable_limit_, options_.value_file_bytes)};
+      instance_->options.value_file_bytes,
+      std::max(2 * instance_->memtable_bytes_max, instance_->options.value_file_bytes)};
   LastWrite last_write_ LAVA_GUARDED_BY(write_mutex_);
   ReplayedSegments replayed_segments_ LAVA_GUARDED_BY(versions_.install_mutex());
-  WriteStall write_stall_ LAVA_GUARDED_BY(write_mutex_){&counters_, notifier_.get()};
+  WriteStall write_stall_ LAVA_GUARDED_BY(write_mutex_){&instance_->counters,
+                                                        instance_->notifier.get()};
   std::atomic<uint64_t> active_bytes_{0};  // arena bytes, for the lease
   // A request is on its way. True also until the log is replayed: a replay flushes what it seals.
   std::atomic<bool> seal_requested_{true};
 
   // Set when writes must take the slow path: closed, stalled by L0, the manifest is read-only.
   std::atomic<bool> attention_{false};
-  std::atomic<bool> closed_{false};
   // Whether runs older than the active memtable hold anything; may be true too long.
   std::atomic<bool> has_older_{false};
   std::atomic<bool> flushing_{false};  // there are unflushed runs
   ViewCell view_;
-  ReadContext read_context_{.partitions = &partitions_,
-                            .tables = &tables_,
-                            .newest_view = &view_,
-                            .snapshots = snapshots_.get(),
-                            .counters = &counters_,
-                            .memory = budget_.counter(MemoryPurpose::kScans),
-                            .lease = options_.lease,
-                            .whole_bytes_max = kWholeBytesMax};
+  ReadContext read_context_{
+      .partitions = &instance_->partitions,
+      .tables = &tables_,
+      .newest_view = &view_,
+      .snapshots = snapshots_.get(),
+      .counters = &instance_->counters,
+      .memory = instance_->budget.counter(MemoryPurpose::kScans),
+      .lease = instance_->options.lease,
+      .whole_bytes_max = std::min(kWholeBytesMax, instance_->value_in_memory_bytes_max)};
   const PointReader point_reader_{&read_context_};
   const Scanner scanner_{&read_context_};
 
@@ -458,9 +430,10 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   mutable Mutex jobs_mutex_ LAVA_ACQUIRED_BEFORE(state_mutex_);
   RunningJobs running_jobs_ LAVA_GUARDED_BY(jobs_mutex_){&job_counts_};
   CompactionPlanner compaction_planner_ LAVA_GUARDED_BY(jobs_mutex_){
-      &options_, &late_files_, &order_budget_, &value_decisions_};
-  CollectionPlanner collection_planner_ LAVA_GUARDED_BY(jobs_mutex_){&options_, &late_files_};
-  ValuePolicy value_policy_ LAVA_GUARDED_BY(jobs_mutex_);
+      &instance_->options, &late_files_, &order_budget_, &value_decisions_};
+  CollectionPlanner collection_planner_ LAVA_GUARDED_BY(jobs_mutex_){&instance_->options,
+                                                                     &late_files_};
+  ValuePolicy value_policy_ LAVA_GUARDED_BY(jobs_mutex_) = instance_->options.value_policy;
 
   mutable Mutex state_mutex_;
   CondVar changed_;                   // of anything guarded by state_mutex_

@@ -43,13 +43,15 @@ Status DBImpl::MakeChangelogSegment() {
   if (segments_.TakesEntry()) return Status::OK();
   EndChangelogSegment();
   const FileId id = versions_.NewFileId(kLogBirthsMax);
-  const ValueLogOptions options{.compression = options_.value_compression, .sync = syncs()};
+  const ValueLogOptions options{.compression = instance_->options.value_compression,
+                                .sync = instance_->syncs()};
   // Through the page cache, because the layer above reads the segment soon.
   LAVA_ASSIGN_OR_RETURN(
       std::shared_ptr<ChangelogSegment> segment,
-      ChangelogSegment::Create(FilesOf(options_, nullptr), path_ + "/" + id.ValueFileName(), id,
-                               options, budget_.counter(MemoryPurpose::kMemtables)));
-  if (options_.wal == WalMode::kWalSync) LAVA_RETURN_IF_ERROR(fs_->SyncDirectory(path_));
+      ChangelogSegment::Create(FilesOf(instance_->options, nullptr),
+                               instance_->path + "/" + id.ValueFileName(), id, options,
+                               instance_->budget.counter(MemoryPurpose::kMemtables)));
+  LAVA_RETURN_IF_ERROR(instance_->SyncNameOfSegment());
   Attach(segment);
   changelog_.BeginSegment(segment);
   segments_.BeginChangelog(std::move(segment));
@@ -73,14 +75,15 @@ Status DBImpl::LogEntry(Slice entry, const ChangelogSegment::Value* value, Entry
   const ChangelogLog::Sequence sequence = changelog_.TakeSequence();
   location->sequence = sequence.number;
   LAVA_RETURN_IF_ERROR(segment->AppendEntry(sequence.number, sequence.skipped, head, value,
-                                            options_.wal == WalMode::kWalSync, &logged, reference));
+                                            instance_->options.wal == WalMode::kWalSync, &logged,
+                                            reference));
   changelog_.Logged();
   location->segment = segment->id().number;
   location->offset = logged.offset;
   location->bytes = logged.bytes;
   segments_.EntryAppended(before);
-  Counters::AddUnshared(&counters_.entry_bytes, entry.size());
-  if (value != nullptr) Counters::AddUnshared(&counters_.external_values, 1);
+  Counters::AddUnshared(&instance_->counters.entry_bytes, entry.size());
+  if (value != nullptr) Counters::AddUnshared(&instance_->counters.external_values, 1);
   return Status::OK();
 }
 
@@ -97,7 +100,7 @@ Status DBImpl::PutExternal(Table* table, KeyRef key, Slice value, Slice entry,
                            EntryLocation* location) {
   TableImpl* impl;
   LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
-  LAVA_RETURN_IF_ERROR(partitions_.CheckKey(*impl, key));
+  LAVA_RETURN_IF_ERROR(instance_->partitions.CheckKey(*impl, key));
   LAVA_RETURN_IF_ERROR(CheckValue(*impl, value));
   if (impl->kind() == TableKind::kList)
     return Status::InvalidArgument("table '" + impl->name() +
@@ -107,7 +110,7 @@ Status DBImpl::PutExternal(Table* table, KeyRef key, Slice value, Slice entry,
     return Status::InvalidArgument("an entry of " + std::to_string(entry.size()) +
                                    " bytes does not end with its value of " +
                                    std::to_string(value.size()) + ", or is too long");
-  const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
+  const InternalKey internal(instance_->options.partition_bytes, impl->id_bytes(), key.key);
   const uint32_t prefix_bytes = PartitionRange::InternalPrefix(key.prefix_bytes);
   MutexLock lock(&write_mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(key.key.size() + 2 * kLoggedBytesMax));
@@ -132,7 +135,7 @@ Status DBImpl::PutExternal(Table* table, KeyRef key, Slice value, Slice entry,
 // log.
 Status DBImpl::BindExternal(Slice entry, EntryLocation* location) {
   MutexLock lock(&write_mutex_);
-  if (closed_.load()) return Status::Closed("the instance was closed");
+  if (instance_->closed.load()) return Status::Closed("the instance was closed");
   last_write_.NoteFromNowOn();
   const TableImpl* const table = last_write_.Take();
   if (table == nullptr || entry.size() > kEntryBytesMax) return Status::NotFound();
@@ -188,9 +191,9 @@ Status DBImpl::BindAppend(const TableImpl& table, Slice entry, EntryLocation* lo
 Status DBImpl::GetExternal(Table* table, KeyRef key, EntryLocation* location) {
   TableImpl* impl;
   LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
-  LAVA_RETURN_IF_ERROR(partitions_.CheckKey(*impl, key));
+  LAVA_RETURN_IF_ERROR(instance_->partitions.CheckKey(*impl, key));
   LAVA_ASSIGN_OR_RETURN(const ViewRef view, read_context_.ViewOf(nullptr));
-  const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
+  const InternalKey internal(instance_->options.partition_bytes, impl->id_bytes(), key.key);
   Lookup lookup(internal.slice(), PartitionRange::InternalPrefix(key.prefix_bytes));
   LAVA_RETURN_IF_ERROR(LookUpIn(*view, &lookup));
   const ValueReference* const reference = lookup.reference();
@@ -220,19 +223,19 @@ Status DBImpl::ReadEntryValue(const EntryLocation& location, std::string* value)
 
 Status DBImpl::RollEntries() {
   MutexLock lock(&write_mutex_);
-  if (closed_.load()) return Status::Closed("the instance was closed");
+  if (instance_->closed.load()) return Status::Closed("the instance was closed");
   EndChangelogSegment();
   return Status::OK();
 }
 
 Status DBImpl::FinishEntries(uint64_t segment) {
-  const Gate::Visit visit(gate_.get());
+  const Gate::Visit visit(instance_->gate.get());
   if (!visit) return Status::Closed("the instance was closed");
   return changelog_.Finish(segment);
 }
 
 Status DBImpl::ReleaseEntries(uint64_t through) {
-  const Gate::Visit visit(gate_.get());
+  const Gate::Visit visit(instance_->gate.get());
   if (!visit) return Status::Closed("the instance was closed");
   {
     MutexLock install(versions_.install_mutex());
@@ -246,7 +249,7 @@ Status DBImpl::ReleaseEntries(uint64_t through) {
     if (wal_.enabled()) RemoveReplayedSegments();
   }
   RemoveObsoleteFiles();
-  notifier_->Deliver();
+  instance_->notifier->Deliver();
   return Status::OK();
 }
 
@@ -286,7 +289,7 @@ bool DBImpl::IsOfTree(const FileId& value_file) const {
 }
 
 Status DBImpl::RecoverEntries(uint64_t after, const std::function<Status(uint64_t, Slice)>& entry) {
-  const Gate::Visit visit(gate_.get());
+  const Gate::Visit visit(instance_->gate.get());
   if (!visit) return Status::Closed("the instance was closed");
   return changelog_.ReadEarlierRuns(after, entry);
 }

@@ -20,7 +20,7 @@ DamageSearch DBImpl::SearchDamage(const Status& status) const noexcept {
 }
 
 Status DBImpl::DamageIn(const Version& version) const {
-  return faults_.DamageOf(version).WithContext("checkpoint of " + path_);
+  return faults_.DamageOf(version).WithContext("checkpoint of " + instance_->path);
 }
 
 std::vector<BackgroundEvent> DBImpl::TakeBackgroundEvents() { return faults_.TakeEvents(); }

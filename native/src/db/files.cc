@@ -36,7 +36,7 @@ void DBImpl::RemoveObsoleteFiles() {
 }
 
 void DBImpl::TellDeleted(const std::string& name, const Status& status) {
-  notifier_->Queue(&EventListener::OnFileDeleted, [&] {
+  instance_->notifier->Queue(&EventListener::OnFileDeleted, [&] {
     FileDeletedInfo info;
     info.file = name;
     info.status = status;
@@ -46,10 +46,10 @@ void DBImpl::TellDeleted(const std::string& name, const Status& status) {
 
 // The next open removes the file if this fails.
 void DBImpl::RemoveFile(const std::string& name) {
-  const Status status = fs_->Remove(path_ + "/" + name);
+  const Status status = instance_->files->Remove(instance_->path + "/" + name);
   TellDeleted(name, status);
   const bool failed = !status.ok() && !status.IsNotFound();
-  if (failed) Counters::Add(&counters_.background_errors, 1);
+  if (failed) Counters::Add(&instance_->counters.background_errors, 1);
   faults_.Note(BackgroundFaults::Work::kRemoval, failed ? status : Status::OK());
 }
 

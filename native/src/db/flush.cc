@@ -44,15 +44,16 @@ void DBImpl::SealBothLocked(FlushCause cause) {
   // Also when all of it has died: its log is to be trimmed.
   const bool logged = wal_.HasUnsealed();
   const bool nothing = active_->empty() && dropped_in_active_.empty() && segments_.empty();
-  if (closed_.load() || (nothing && !logged)) return;
+  if (instance_->closed.load() || (nothing && !logged)) return;
   // All memory is taken before anything changes.
   auto run = std::make_shared<SealedRun>();
-  std::shared_ptr<MemTable> next = MemTable::Create(budget_.counter(MemoryPurpose::kMemtables));
+  std::shared_ptr<MemTable> next =
+      MemTable::Create(instance_->budget.counter(MemoryPurpose::kMemtables));
   SealedMemTables::Runs sealed = sealed_.With(run);
   std::unique_ptr<ReadView> view = NewView(next, sealed, version_);
   run->separated_puts = separation_tuner_.TakeSeparatedPuts();
   active_->Seal();
-  Counters::Add(&counters_.memtable_killed_bytes, active_->killed_bytes());
+  Counters::Add(&instance_->counters.memtable_killed_bytes, active_->killed_bytes());
   run->memtable = std::move(active_);
   run->segments = segments_.Seal();
   changelog_.EndSegment();
@@ -95,14 +96,16 @@ void DBImpl::Publish(std::unique_ptr<ReadView> view) {
 }
 
 void DBImpl::UpdateAttention() {
-  attention_ = closed_.load() || versions_.failed() || l0_depth_ >= options_.l0_stall_trigger ||
-               space_.state().own.slow > 0 || notifier_->is_stalled();
+  attention_ = instance_->closed.load() || versions_.failed() ||
+               l0_depth_ >= instance_->options.l0_stall_trigger || space_.state().own.slow > 0 ||
+               instance_->notifier->is_stalled();
 }
 
 // The number of files unless they are so many that it matters.
 uint32_t DBImpl::L0Depth() const {
   const FileList& files = version_->levels[0];
-  if (files.size() < options_.l0_stall_trigger) return static_cast<uint32_t>(files.size());
+  if (files.size() < instance_->options.l0_stall_trigger)
+    return static_cast<uint32_t>(files.size());
   auto depth = static_cast<uint32_t>(files.size());
   (void)Tried([&] {
     std::vector<KeyRange> ranges;
@@ -114,14 +117,14 @@ uint32_t DBImpl::L0Depth() const {
 
 // force: failed flushes are tried again at once.
 void DBImpl::ScheduleFlushes(bool force) {
-  if (closed_.load()) return;
+  if (instance_->closed.load()) return;
   if (!force && !faults_.MayStart(BackgroundFaults::Work::kFlush)) return;
   while (const std::shared_ptr<FlushGroup> group = sealed_.NextToStart()) StartFlush(group);
 }
 
 void DBImpl::StartFlush(const std::shared_ptr<FlushGroup>& group) {
   // A queued job keeps nothing alive: Close() lets go of all memory whether or not it runs.
-  Submit(os::Priority::kFlush, [this, weak = std::weak_ptr<FlushGroup>(group)] {
+  instance_->Submit(os::Priority::kFlush, [this, weak = std::weak_ptr<FlushGroup>(group)] {
     if (const std::shared_ptr<FlushGroup> queued = weak.lock()) return RunFlushJob(queued);
     // Another flush's end installed the group while this retry was queued.
     {
@@ -135,11 +138,11 @@ void DBImpl::StartFlush(const std::shared_ptr<FlushGroup>& group) {
 }
 
 void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
-  const uint64_t began_us = clock_->MonotonicMicros();
+  const uint64_t began_us = instance_->clock->MonotonicMicros();
   FlushInfo told;
   std::vector<Flushed> flushed;
   const Status status =
-      Guarded("flush in", path_, [&] { return Flush(group.get(), &told, &flushed); });
+      Guarded("flush in", instance_->path, [&] { return Flush(group.get(), &told, &flushed); });
   (void)Tried([&] { TuneSeparation(flushed); });
   const DamageSearch damage = SearchDamage(status);
   {
@@ -148,7 +151,7 @@ void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
     NotifyChanged();
     if (status.ok()) {
       faults_.Worked(BackgroundFaults::Work::kFlush);
-    } else if (!cancelled_) {
+    } else if (!instance_->cancelled) {
       faults_.Failed(BackgroundFaults::Work::kFlush, status, began_us, damage, *version_);
     }
     if (status.ok())
@@ -163,8 +166,8 @@ void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
   }
   JobEnded();
   RemoveObsoleteFiles();
-  notifier_->EndJob(&EventListener::OnFlushEnd, &told, status,
-                    clock_->MonotonicMicros() - began_us);
+  instance_->notifier->EndJob(&EventListener::OnFlushEnd, &told, status,
+                              instance_->clock->MonotonicMicros() - began_us);
 }
 
 void DBImpl::TuneSeparation(const std::vector<Flushed>& installed) {
@@ -173,9 +176,9 @@ void DBImpl::TuneSeparation(const std::vector<Flushed>& installed) {
   const std::shared_ptr<const Version> version = view_.Get()->version;
   const auto get = [](const Counters::Counter& c) { return c.load(std::memory_order_relaxed); };
   const SeparationTuner::Instance instance{
-      .memtable_bytes = memtable_limit_,
-      .value_bytes_written = get(counters_.value_bytes_written),
-      .value_bytes_copied = get(counters_.gc_bytes_written)};
+      .memtable_bytes = instance_->memtable_bytes_max,
+      .value_bytes_written = get(instance_->counters.value_bytes_written),
+      .value_bytes_copied = get(instance_->counters.gc_bytes_written)};
   for (const Flushed& flushed : installed)
     separation_tuner_.FlushInstalled(flushed, *version, instance);
 }
@@ -212,14 +215,14 @@ Status DBImpl::Flush(FlushGroup* group, FlushInfo* told, std::vector<Flushed>* i
   told->memtables = static_cast<uint32_t>(input.runs.size());
   for (const std::shared_ptr<const MemTable>& run : input.runs)
     told->memtable_bytes += run->arena_bytes();
-  notifier_->BeginJob(&EventListener::OnFlushBegin, told);
+  instance_->notifier->BeginJob(&EventListener::OnFlushBegin, told);
   Status status;
   FlushOutput output;
   std::optional<JobMemory::Grant> memory;
   if (!flushed) {
-    memory.emplace(
-        lease_->job_memory()->Begin(budget_.counter(MemoryPurpose::kFlushes), WorkingSetOf(input)));
-    const CpuSpan cpu(&counters_.flush_cpu_us);
+    memory.emplace(instance_->lease->job_memory()->Begin(
+        instance_->budget.counter(MemoryPurpose::kFlushes), WorkingSetOf(input)));
+    const CpuSpan cpu(&instance_->counters.flush_cpu_us);
     status = RunFlush(MakeJobContext(0), input, &output);
   }
   {
@@ -228,9 +231,9 @@ Status DBImpl::Flush(FlushGroup* group, FlushInfo* told, std::vector<Flushed>* i
       group->done = true;
       group->file = std::move(output.file);
       group->value_files = std::move(output.value_files);
-      Counters::Add(&counters_.value_bytes_written, output.value_bytes_written);
-      Counters::Add(&counters_.flushes, 1);
-      if (group->file) Counters::Add(&counters_.flush_bytes_written, group->file->bytes);
+      Counters::Add(&instance_->counters.value_bytes_written, output.value_bytes_written);
+      Counters::Add(&instance_->counters.flushes, 1);
+      if (group->file) Counters::Add(&instance_->counters.flush_bytes_written, group->file->bytes);
     }
     if (group->done) {
       told->files = static_cast<uint32_t>((group->file ? 1 : 0) + group->value_files.size());
@@ -260,7 +263,7 @@ Status DBImpl::InstallFlushes(std::vector<Flushed>* installed) {
 // next attempt goes on from there.
 Status DBImpl::InstallGroup(const std::shared_ptr<FlushGroup>& group,
                             std::vector<Flushed>* installed) {
-  const CpuSpan cpu(&counters_.install_cpu_us);
+  const CpuSpan cpu(&instance_->counters.install_cpu_us);
   if (!group->logged) LAVA_RETURN_IF_ERROR(LogGroup(group.get()));
   // A trim that fails is made up for by the next; the records are passed by.
   const std::optional<uint64_t> wal_flushed = group->edit.wal_flushed;
@@ -271,7 +274,7 @@ Status DBImpl::InstallGroup(const std::shared_ptr<FlushGroup>& group,
   adoption_due_ = true;
   CommitGroup(group);
   adoption_due_ = false;
-  Counters::Add(&counters_.versions_installed, 1);
+  Counters::Add(&instance_->counters.versions_installed, 1);
   (void)Tried([&] {
     versions_.install_mutex()->AssertHeld();
     state_mutex_.AssertHeld();
@@ -360,17 +363,18 @@ Status DBImpl::Log(const VersionEdit& edit, FlushGroup* group) {
 
 Status DBImpl::WaitUntil(const std::function<bool()>& flushed, uint32_t timeout_ms,
                          std::atomic<uint64_t>* failures_seen) {
-  const auto deadline = std::chrono::steady_clock::now() +
-                        std::chrono::milliseconds(std::min(timeout_ms, environment_.wait_ms_max));
+  const auto deadline =
+      std::chrono::steady_clock::now() +
+      std::chrono::milliseconds(std::min(timeout_ms, instance_->environment.wait_ms_max));
   MutexLock state(&state_mutex_);
   bool forced = false;
   while (true) {
-    if (closed_.load()) return Status::Closed("the instance was closed");
+    if (instance_->closed.load()) return Status::Closed("the instance was closed");
     if (flushed()) return Status::OK();
     if (std::optional<Status> failure = faults_.NewFlushFailure(failures_seen)) return *failure;
     if (!forced) {
       ScheduleFlushes(/*force=*/true);
-      executor_->Poke();
+      instance_->executor->Poke();
       forced = true;
     }
     if (!changed_.WaitUntil(&state_mutex_, deadline))
@@ -382,7 +386,7 @@ Status DBImpl::Flush(uint32_t timeout_ms) {
   uint64_t sequence;
   {
     MutexLock write(&write_mutex_);
-    if (closed_.load()) return Status::Closed("the instance was closed");
+    if (instance_->closed.load()) return Status::Closed("the instance was closed");
     SealLocked(FlushCause::kRequested);
     MutexLock state(&state_mutex_);
     sequence = sealed_.sealed_through();
@@ -394,25 +398,8 @@ Status DBImpl::Flush(uint32_t timeout_ms) {
       },
       timeout_ms, faults_.seen_by_flush());
   RemoveObsoleteFiles();
-  notifier_->Deliver();
+  instance_->notifier->Deliver();
   return status;
 }
-
-void DBImpl::Submit(os::Priority priority, std::function<void()> job) {
-  executor_->Submit(priority, [this, gate = gate_, job = std::move(job)] {
-    Gate::Visit visit(gate.get());
-    if (!visit) return;
-    if (!Tried(job)) JobThrew();
-    notifier_->Deliver();
-  });
-}
-
-// For what is asked for again when it was not done.
-bool DBImpl::TrySubmit(os::Priority priority, std::function<void()> job) noexcept {
-  return Tried([&] { Submit(priority, std::move(job)); });
-}
-
-// Flushes, compactions and collections do not: this is one that is asked for again.
-void DBImpl::JobThrew() noexcept { Counters::Add(&counters_.background_errors, 1); }
 
 }  // namespace lava

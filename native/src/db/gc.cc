@@ -55,7 +55,7 @@ bool HasStillExpired(const GcInput& input, const GcOutput& output, int64_t now_m
 void DBImpl::ScheduleGc() {
   // Where nothing is planned, the findings are dropped here, and with them files that they keep.
   std::unique_ptr<CollectionFindings> findings = collection_planner_.TakeFindings();
-  if (closed_.load()) return;
+  if (instance_->closed.load()) return;
   {
     MutexLock state(&state_mutex_);
     if (versions_.failed()) return;
@@ -66,10 +66,11 @@ void DBImpl::ScheduleGc() {
       return;
   }
   const PlanInputs inputs = TakePlanInputs();
-  if (inputs.version->value_files.empty() || options_.gc_garbage_percent > 100) return;
-  const uint32_t jobs_max = EffortOf(options_, inputs, running_jobs_.compactions() > 0).jobs;
+  if (inputs.version->value_files.empty() || instance_->options.gc_garbage_percent > 100) return;
+  const uint32_t jobs_max =
+      EffortOf(instance_->options, inputs, running_jobs_.compactions() > 0).jobs;
   if (running_jobs_.collections() >= jobs_max) return;
-  const int64_t now_ms = expiry_time_.Now().older_ms;
+  const int64_t now_ms = instance_->expiry_time.Now().older_ms;
   while (running_jobs_.collections() < jobs_max) {
     std::shared_ptr<GcTask> task =
         collection_planner_.Plan(inputs, running_jobs_, now_ms, std::exchange(findings, nullptr));
@@ -83,9 +84,10 @@ void DBImpl::ScheduleGc() {
 
 bool DBImpl::StartCollection(std::shared_ptr<GcTask> task) {
   running_jobs_.Insert(task);
-  const bool submitted = TrySubmit(os::Priority::kGc, [this, weak = std::weak_ptr<GcTask>(task)] {
-    if (std::shared_ptr<GcTask> queued = weak.lock()) RunGcJob(std::move(queued));
-  });
+  const bool submitted =
+      instance_->TrySubmit(os::Priority::kGc, [this, weak = std::weak_ptr<GcTask>(task)] {
+        if (std::shared_ptr<GcTask> queued = weak.lock()) RunGcJob(std::move(queued));
+      });
   if (!submitted) {
     running_jobs_.Remove(task);
     return false;
@@ -96,22 +98,22 @@ bool DBImpl::StartCollection(std::shared_ptr<GcTask> task) {
 }
 
 void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
-  const uint64_t began_us = task->began_us = clock_->MonotonicMicros();
+  const uint64_t began_us = task->began_us = instance_->clock->MonotonicMicros();
   CollectionInfo told;
   std::optional<JobMemory::Grant> memory;
-  const Status status = Guarded("collection in", path_, [&] {
+  const Status status = Guarded("collection in", instance_->path, [&] {
     // Tables that were registered since the job was queued may have expired values, too.
     task->input.tables = tables_.Options();
-    task->input.now_ms = expiry_time_.Now().older_ms;
-    std::optional<JobMemory::Grant> granted = lease_->job_memory()->TryBegin(
-        budget_.counter(MemoryPurpose::kCollections), WorkingSetOf(task->input));
+    task->input.now_ms = instance_->expiry_time.Now().older_ms;
+    std::optional<JobMemory::Grant> granted = instance_->lease->job_memory()->TryBegin(
+        instance_->budget.counter(MemoryPurpose::kCollections), WorkingSetOf(task->input));
     if (!granted) return Status::OK();
     memory.emplace(std::move(*granted));
     Describe(*task, &told);
-    notifier_->BeginJob(&EventListener::OnCollectionBegin, &told);
+    instance_->notifier->BeginJob(&EventListener::OnCollectionBegin, &told);
     Status collected = CollectGarbage(*task, &told);
     // See RunCompactionJob().
-    if (collected.IsCorruption() && !cancelled_) collected = CollectGarbage(*task, &told);
+    if (collected.IsCorruption() && !instance_->cancelled) collected = CollectGarbage(*task, &told);
     return collected;
   });
   const bool put_off = !memory && status.ok();
@@ -123,7 +125,7 @@ void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
     {
       MutexLock state(&state_mutex_);
       if (!put_off && status.ok()) faults_.Worked(BackgroundFaults::Work::kCollection);
-      if (!status.ok() && !cancelled_)
+      if (!status.ok() && !instance_->cancelled)
         faults_.Failed(BackgroundFaults::Work::kCollection, status, began_us, damage, *version_);
     }
     // If nothing is left to collect, compactions may expose more.
@@ -135,8 +137,8 @@ void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
   if (put_off) return AwaitMemory();
   memory.reset();
   RemoveObsoleteFiles();
-  notifier_->EndJob(&EventListener::OnCollectionEnd, &told, status,
-                    clock_->MonotonicMicros() - began_us);
+  instance_->notifier->EndJob(&EventListener::OnCollectionEnd, &told, status,
+                              instance_->clock->MonotonicMicros() - began_us);
   if (status.ok()) RetryOnceSpaceIsMade();
 }
 
@@ -152,7 +154,7 @@ void DBImpl::Describe(const GcTask& task, CollectionInfo* told) {
 Status DBImpl::CollectGarbage(const GcTask& task, CollectionInfo* told) {
   GcOutput output;
   {
-    const CpuSpan cpu(&counters_.gc_cpu_us);
+    const CpuSpan cpu(&instance_->counters.gc_cpu_us);
     JobContext context = MakeJobContext(0);
     context.may_use_reserve = true;  // a collection frees more than it writes
     LAVA_RETURN_IF_ERROR(RunGc(context, task.input, &output));
@@ -164,14 +166,14 @@ Status DBImpl::CollectGarbage(const GcTask& task, CollectionInfo* told) {
   told->values_expired = output.values_expired;
   LAVA_RETURN_IF_ERROR(InstallGc(task, output, &told->installed));
   if (!told->installed) return Status::OK();
-  Counters::Add(&counters_.gc_jobs, 1);
-  Counters::Add(&counters_.gc_bytes_read, output.bytes_read);
+  Counters::Add(&instance_->counters.gc_jobs, 1);
+  Counters::Add(&instance_->counters.gc_bytes_read, output.bytes_read);
   for (const std::shared_ptr<ValueFileMeta>& file : task.input.files)
-    Counters::Add(&counters_.gc_input_bytes, file->bytes);
-  Counters::Add(&counters_.gc_bytes_written, output.bytes_written);
-  Counters::Add(&counters_.gc_values_dead, output.values_dead);
-  Counters::Add(&counters_.records_expired, output.values_expired);
-  Counters::Add(&counters_.value_files_expired, task.input.expired.size());
+    Counters::Add(&instance_->counters.gc_input_bytes, file->bytes);
+  Counters::Add(&instance_->counters.gc_bytes_written, output.bytes_written);
+  Counters::Add(&instance_->counters.gc_values_dead, output.values_dead);
+  Counters::Add(&instance_->counters.records_expired, output.values_expired);
+  Counters::Add(&instance_->counters.value_files_expired, task.input.expired.size());
   return Status::OK();
 }
 
@@ -180,11 +182,11 @@ Status DBImpl::CollectGarbage(const GcTask& task, CollectionInfo* told) {
 // was set back, so that dropped values have not expired. The outputs are then removed.
 Status DBImpl::InstallGc(const GcTask& task, const GcOutput& output, bool* installed) {
   MutexLock install(versions_.install_mutex());
-  const CpuSpan cpu(&counters_.install_cpu_us);
+  const CpuSpan cpu(&instance_->counters.install_cpu_us);
   {
     MutexLock state(&state_mutex_);
     AdoptLeft();
-    *installed = HasStillExpired(task.input, output, expiry_time_.Now().older_ms);
+    *installed = HasStillExpired(task.input, output, instance_->expiry_time.Now().older_ms);
     if (!*installed) {
       for (const auto& file : output.files)
         versions_.obsolete_files().Add(file->id.ValueFileName(), file);
@@ -243,10 +245,10 @@ Status DBImpl::InstallGc(const GcTask& task, const GcOutput& output, bool* insta
     });
   }
   MutexLock state(&state_mutex_);
-  space_.LearnFreed(task.input, output, clock_->MonotonicMicros() - task.began_us,
+  space_.LearnFreed(task.input, output, instance_->clock->MonotonicMicros() - task.began_us,
                     job_counts_.collections);
   Adopt();
-  Counters::Add(&counters_.versions_installed, 1);
+  Counters::Add(&instance_->counters.versions_installed, 1);
   return Status::OK();
 }
 

@@ -81,24 +81,25 @@ Status OpenLate(const JobContext& context, const ValueFileMeta& file) {
 }  // namespace
 
 Status DBImpl::FileArrived(const std::string& name) {
-  const Gate::Visit visit(gate_.get());
+  const Gate::Visit visit(instance_->gate.get());
   if (!visit) return Status::Closed("the instance was closed");
   std::shared_ptr<FileMeta> key_file;
   std::shared_ptr<ValueFileMeta> value_file;
   {
     const std::optional<LateFiles::Late> late = late_files_.Find(name);
-    if (!late) return Status::InvalidArgument("no file " + name + " is missing in " + path_);
+    if (!late)
+      return Status::InvalidArgument("no file " + name + " is missing in " + instance_->path);
     key_file = late->key_file.lock();
     value_file = late->value_file.lock();
   }
-  const std::string path = path_ + "/" + name;
+  const std::string path = instance_->path + "/" + name;
   Status status;
   if (key_file != nullptr) {
     status = OpenLate(MakeJobContext(0), *key_file);
   } else if (value_file != nullptr) {
     status = OpenLate(MakeJobContext(0), *value_file);
   } else {
-    status = fs_->Remove(path);
+    status = instance_->files->Remove(path);
     if (!status.ok() && !status.IsNotFound()) return status;
     status = Status::NotFound("no version names the file " + path + " any more");
   }

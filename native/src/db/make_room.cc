@@ -7,20 +7,21 @@ namespace lava {
 // The common case costs a few loads.
 Status DBImpl::MakeRoom(uint64_t bytes, Purpose purpose) {
   last_write_.Forget();
-  if (!attention_.load(std::memory_order_relaxed) && !quota_->pressing() && !segments_.full() &&
-      active_->arena_bytes() + bytes <= memtable_limit_ &&
-      lease_->write_buffer_used_bytes() + bytes <= lease_->write_buffer_bytes()) [[likely]]
+  if (!attention_.load(std::memory_order_relaxed) && !instance_->quota->pressing() &&
+      !segments_.full() && active_->arena_bytes() + bytes <= instance_->memtable_bytes_max &&
+      instance_->lease->write_buffer_used_bytes() + bytes <= instance_->lease->write_buffer_bytes())
+      [[likely]]
     return Status::OK();
   return MakeRoomSlow(bytes, purpose);
 }
 
 Status DBImpl::MakeRoomSlow(uint64_t bytes, Purpose purpose) {
-  const uint64_t started_us = clock_->MonotonicMicros();
-  const uint64_t deadline_us = started_us + uint64_t{environment_.wait_ms_max} * 1000;
+  const uint64_t started_us = instance_->clock->MonotonicMicros();
+  const uint64_t deadline_us = started_us + uint64_t{instance_->environment.wait_ms_max} * 1000;
   StallCondition waited_for = StallCondition::kNone;
   bool may_pass_limit = false;  // there is space again, or nothing more can be given back
   while (true) {
-    if (closed_.load()) return Status::Closed("the instance was closed");
+    if (instance_->closed.load()) return Status::Closed("the instance was closed");
     MutexLock state(&state_mutex_);
     if (versions_.failed()) return versions_.status();
     const StallCondition condition = JudgeStall(bytes);
@@ -35,18 +36,19 @@ Status DBImpl::MakeRoomSlow(uint64_t bytes, Purpose purpose) {
     if (for_space) hopeless = AwaitSpace(&until_us, &go_on, &relieve);
     if (relieve && !behind && may_pass_limit) go_on = true;
     if (go_on || !hopeless.ok()) write_stall_.End();
-    if (notifier_->listening() && TellStall(condition, purpose, go_on, hopeless)) {
+    if (instance_->notifier->listening() && TellStall(condition, purpose, go_on, hopeless)) {
       state.Unlock();
       MutexUnlock others(&write_mutex_);
-      notifier_->Deliver();
+      instance_->notifier->Deliver();
       if (hopeless.ok()) continue;  // much may have changed meanwhile
       return hopeless;
     }
     LAVA_RETURN_IF_ERROR(hopeless);
     if (go_on) {
-      write_stall_.Count(waited_for, for_space, clock_->MonotonicMicros() - started_us);
+      write_stall_.Count(waited_for, for_space, instance_->clock->MonotonicMicros() - started_us);
       if (for_space) space_.Pay(bytes);
-      const bool full = segments_.full() || active_->arena_bytes() + bytes > memtable_limit_;
+      const bool full =
+          segments_.full() || active_->arena_bytes() + bytes > instance_->memtable_bytes_max;
       const FlushCause cause = full ? FlushCause::kMemtableFull : FlushCause::kMemoryShared;
       state.Unlock();
       if (condition == StallCondition::kSeal) SealLocked(cause);
@@ -60,7 +62,7 @@ Status DBImpl::MakeRoomSlow(uint64_t bytes, Purpose purpose) {
       // Readers of the memtable and other writers go on meanwhile.
       MutexUnlock others(&write_mutex_);
       if (relieve) hopeless = Relieve(condition, since_us, &relieved);
-      const uint64_t now_us = clock_->MonotonicMicros();
+      const uint64_t now_us = instance_->clock->MonotonicMicros();
       out_of_time = now_us >= deadline_us;
       if (hopeless.ok() && !relieved && !out_of_time) {
         RelieveLease();
@@ -76,20 +78,20 @@ Status DBImpl::MakeRoomSlow(uint64_t bytes, Purpose purpose) {
     }
     may_pass_limit |= relieved;
     if (relieved || !out_of_time) continue;
-    write_stall_.Count(waited_for, for_space, clock_->MonotonicMicros() - started_us);
+    write_stall_.Count(waited_for, for_space, instance_->clock->MonotonicMicros() - started_us);
     return Status::Busy();
   }
 }
 
 // Tells listeners that the stall ends because nothing that the write waits for can succeed.
 Status DBImpl::StallFailed(StallCondition condition, Purpose purpose, const Status& hopeless) {
-  if (!notifier_->listening()) return hopeless;
+  if (!instance_->notifier->listening()) return hopeless;
   {
     MutexLock state(&state_mutex_);
     if (!TellStall(condition, purpose, /*go_on=*/false, hopeless)) return hopeless;
   }
   MutexUnlock others(&write_mutex_);
-  notifier_->Deliver();
+  instance_->notifier->Deliver();
   return hopeless;
 }
 
@@ -102,30 +104,31 @@ bool DBImpl::TellStall(StallCondition condition, Purpose purpose, bool go_on,
                          .goes_on = go_on,
                          .memtables = static_cast<uint32_t>(sealed_.size()),
                          .level0_files = static_cast<uint32_t>(version_->levels[0].size())},
-                        status, clock_->MonotonicMicros());
+                        status, instance_->clock->MonotonicMicros());
   if (told) UpdateAttention();
   return told;
 }
 
 StallCondition DBImpl::JudgeStall(uint64_t bytes) const {
-  return JudgeWrite({.l0_depth = l0_depth_,
-                     .l0_stall_trigger = options_.l0_stall_trigger,
-                     .sealed_runs = static_cast<uint32_t>(sealed_.size()),
-                     .sealed_runs_max = options_.sealed_runs_max,
-                     .active_empty = active_->empty() && !segments_.full(),
-                     .active_bytes = segments_.full() ? memtable_limit_ : active_->arena_bytes(),
-                     .memtable_bytes_max = memtable_limit_,
-                     .write_bytes = bytes,
-                     .lease_used_bytes = lease_->write_buffer_used_bytes(),
-                     .lease_bytes = lease_->write_buffer_bytes(),
-                     .lease_members = lease_->member_count()});
+  return JudgeWrite(
+      {.l0_depth = l0_depth_,
+       .l0_stall_trigger = instance_->options.l0_stall_trigger,
+       .sealed_runs = static_cast<uint32_t>(sealed_.size()),
+       .sealed_runs_max = instance_->options.sealed_runs_max,
+       .active_empty = active_->empty() && !segments_.full(),
+       .active_bytes = segments_.full() ? instance_->memtable_bytes_max : active_->arena_bytes(),
+       .memtable_bytes_max = instance_->memtable_bytes_max,
+       .write_bytes = bytes,
+       .lease_used_bytes = instance_->lease->write_buffer_used_bytes(),
+       .lease_bytes = instance_->lease->write_buffer_bytes(),
+       .lease_members = instance_->lease->member_count()});
 }
 
 // Starts the jobs that a write waits for. Errors: these jobs cannot succeed. A write only reports
 // failures of jobs that began after it came first, at since_us; an older failed job is tried again.
 // So the first write after space was freed succeeds.
 Status DBImpl::Relieve(StallCondition condition, uint64_t since_us, bool* relieved) {
-  executor_->Poke();
+  instance_->executor->Poke();
   if (condition == StallCondition::kWaitForFlush) return RelieveMemtables(since_us);
   if (condition == StallCondition::kWaitForCompaction) return RelieveLevel0(since_us);
   return MakeSpace(since_us, relieved);
@@ -136,7 +139,7 @@ Status DBImpl::RelieveMemtables(uint64_t since_us) {
     if (sealed_.running() == 0)
       LAVA_RETURN_IF_ERROR(faults_.RetryNow(BackgroundFaults::Work::kFlush, since_us));
     ScheduleFlushes(false);
-    executor_->Urge(os::Priority::kFlush);
+    instance_->executor->Urge(os::Priority::kFlush);
     return sealed_.running() == 0 ? faults_.StatusOf(BackgroundFaults::Work::kFlush) : Status::OK();
   };
   {
@@ -162,8 +165,9 @@ Status DBImpl::RelieveLevel0(uint64_t since_us) {
     ScheduleFlushes(false);
   }
   ScheduleCompactions();
-  executor_->Urge(os::Priority::kL0Compaction);
-  executor_->Urge(os::Priority::kCompaction);  // it may hold files that L0 is to be merged with
+  instance_->executor->Urge(os::Priority::kL0Compaction);
+  instance_->executor->Urge(
+      os::Priority::kCompaction);  // it may hold files that L0 is to be merged with
   MutexLock state(&state_mutex_);
   if (job_counts_.compactions > 0) return Status::OK();
   if (faults_.avoids_any()) return faults_.DamageOf(*version_);
@@ -174,22 +178,23 @@ Status DBImpl::RelieveLevel0(uint64_t since_us) {
 void DBImpl::UrgeSpace() {
   for (const os::Priority priority :
        {os::Priority::kGc, os::Priority::kL0Compaction, os::Priority::kCompaction})
-    executor_->Urge(priority);
+    instance_->executor->Urge(priority);
 }
 
 uint64_t DBImpl::WorthSealing() const {
-  return WorthSealingBytes(memtable_limit_, lease_->write_buffer_bytes(), lease_->member_count());
+  return WorthSealingBytes(instance_->memtable_bytes_max, instance_->lease->write_buffer_bytes(),
+                           instance_->lease->member_count());
 }
 
 // An idle instance may hold most of the lease: the lease asks it to seal its memtable.
 void DBImpl::RelieveLease() {
-  if (lease_->write_buffer_used_bytes() > lease_->write_buffer_bytes())
-    lease_->RelievePressure(WorthSealing());
+  if (instance_->lease->write_buffer_used_bytes() > instance_->lease->write_buffer_bytes())
+    instance_->lease->RelievePressure(WorthSealing());
 }
 
 void DBImpl::RequestSeal() {
   if (seal_requested_.exchange(true)) return;
-  const bool submitted = TrySubmit(os::Priority::kFlush, [this] {
+  const bool submitted = instance_->TrySubmit(os::Priority::kFlush, [this] {
     MutexLock write(&write_mutex_);
     seal_requested_ = false;
     // The memtable may have been sealed for another reason meanwhile.
@@ -199,7 +204,7 @@ void DBImpl::RequestSeal() {
       if (!sealed_.empty()) return;  // see LeaseMember::active_bytes()
     }
     SealLocked(FlushCause::kMemoryShared);
-    executor_->Urge(os::Priority::kFlush);  // writers of another instance wait
+    instance_->executor->Urge(os::Priority::kFlush);  // writers of another instance wait
   });
   if (!submitted) seal_requested_ = false;
 }
@@ -207,7 +212,7 @@ void DBImpl::RequestSeal() {
 // Called where nothing may fail. If the job cannot be submitted, the end of another job plans the
 // jobs that wait for memory.
 void DBImpl::MemoryFreed() {
-  (void)TrySubmit(os::Priority::kCompaction, [this] {
+  (void)instance_->TrySubmit(os::Priority::kCompaction, [this] {
     MutexLock jobs(&jobs_mutex_);
     ScheduleCompactions();
     ScheduleGc();

@@ -6,11 +6,11 @@ namespace lava {
 // Jobs have ended or begun, or obsolete files have gone: other instances may have to free space
 // now.
 void DBImpl::ReportJobs() {
-  if (quota_->limited()) space_.Report(SpaceWorkNow());
+  if (instance_->quota->limited()) space_.Report(SpaceWorkNow());
 }
 
 void DBImpl::RequestSpace() {
-  (void)TrySubmit(os::Priority::kFlush, [this] {
+  (void)instance_->TrySubmit(os::Priority::kFlush, [this] {
     RemoveObsoleteFiles();
     MutexLock jobs(&jobs_mutex_);
     SpaceVerdict looked_by;
@@ -31,7 +31,7 @@ void DBImpl::RequestSpace() {
 }
 
 void DBImpl::RequestGiveUp(uint64_t snapshot) {
-  (void)TrySubmit(os::Priority::kFlush, [this, snapshot] {
+  (void)instance_->TrySubmit(os::Priority::kFlush, [this, snapshot] {
     if (snapshots_->oldest() == snapshot) (void)GiveUpOldestSnapshot();
     RemoveObsoleteFiles();
     MutexLock state(&state_mutex_);

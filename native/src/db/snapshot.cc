@@ -207,13 +207,13 @@ Status SnapshotImpl::Files(std::vector<File>* files, std::string* metadata) {
 
 Result<std::shared_ptr<Snapshot>> DBImpl::TakeSnapshot() {
   Result<std::shared_ptr<Snapshot>> taken = TakeSnapshotNow();
-  notifier_->Deliver();
+  instance_->notifier->Deliver();
   return taken;
 }
 
 Result<std::shared_ptr<Snapshot>> DBImpl::TakeSnapshotNow() {
   MutexLock write(&write_mutex_);
-  if (closed_.load()) return Status::Closed("the instance was closed");
+  if (instance_->closed.load()) return Status::Closed("the instance was closed");
   // No record is written and no table is dropped while write_mutex_ is held: see TableRegistry.
   std::map<uint64_t, TableRegistration> tables = tables_.Registrations();
   // One step with the seal: a flush in between could move the sealed run to a file, and the
@@ -226,7 +226,7 @@ Result<std::shared_ptr<Snapshot>> DBImpl::TakeSnapshotNow() {
   view->totals = view_.Get()->totals;
   sealed_.EndSnapshot();
   return std::shared_ptr<Snapshot>(
-      std::make_shared<SnapshotImpl>(this, gate_, snapshots_, ViewRef(view.release()),
+      std::make_shared<SnapshotImpl>(this, instance_->gate, snapshots_, ViewRef(view.release()),
                                      std::move(tables), faults_.flush_failures()));
 }
 

@@ -11,7 +11,7 @@ void DBImpl::AdoptVersion() {
   version_ = versions_.newest();
   (void)Tried([this] {
     state_mutex_.AssertHeld();
-    MemoryCounter* const counter = budget_.counter(MemoryPurpose::kMetadata);
+    MemoryCounter* const counter = instance_->budget.counter(MemoryPurpose::kMetadata);
     const uint64_t bytes = sizeof(Version) + version_->sums.memory_bytes, before = metadata_bytes_;
     if (bytes > before) counter->Charge(bytes - before);
     metadata_bytes_ = bytes;
@@ -49,10 +49,10 @@ Status DBImpl::AwaitSpace(uint64_t* until_us, bool* go_on, bool* relieve) {
       *relieve = true;
       break;
     case Answer::kProcessFull:
-      executor_->Poke();
+      instance_->executor->Poke();
       if (space_.state().process.collects) UrgeSpace();
       return space_.AwaitProcess(write_stall_.space_round(),
-                                 clock_->MonotonicMicros() - write_stall_.since_us());
+                                 instance_->clock->MonotonicMicros() - write_stall_.since_us());
   }
   return Status::OK();
 }
@@ -85,7 +85,7 @@ Status DBImpl::MakeSpace(uint64_t since_us, bool* go_on) {
   if (faults_.avoids_any()) return faults_.DamageOf(*version_);
   if (std::optional<Status> failure = faults_.RetryFirst(since_us)) return *failure;
   using Remedy = SpaceController::Remedy;
-  switch (space_.FindRemedy(clock_->MonotonicMicros() - since_us)) {
+  switch (space_.FindRemedy(instance_->clock->MonotonicMicros() - since_us)) {
     case Remedy::kIgnoreRatio:
       *go_on = true;
       UpdateAttention();
@@ -95,7 +95,7 @@ Status DBImpl::MakeSpace(uint64_t since_us, bool* go_on) {
     case Remedy::kGiveUpSnapshot:
       // A checkpoint can be taken again. A write that fails would restore the job from one.
       if (GiveUpOldestSnapshot()) {
-        Submit(os::Priority::kFlush, [this] { RemoveObsoleteFiles(); });
+        instance_->Submit(os::Priority::kFlush, [this] { RemoveObsoleteFiles(); });
         return Status::OK();
       }
       break;
@@ -107,7 +107,7 @@ Status DBImpl::MakeSpace(uint64_t since_us, bool* go_on) {
 
 bool DBImpl::GiveUpOldestSnapshot() {
   if (!snapshots_->GiveUpOldest()) return false;
-  Counters::Add(&counters_.snapshots_given_up, 1);
+  Counters::Add(&instance_->counters.snapshots_given_up, 1);
   return true;
 }
 

@@ -5,9 +5,10 @@ namespace lava {
 
 Result<Table*> DBImpl::CreateTable(std::string_view name, const TableOptions& options) {
   LAVA_RETURN_IF_ERROR(TableRegistry::Validate(name, options));
-  const TableRegistration table{std::string(name), environment_.table_id_of_name(name), options};
+  const TableRegistration table{std::string(name), instance_->environment.table_id_of_name(name),
+                                options};
   MutexLock install(versions_.install_mutex());
-  if (closed_.load()) return Status::Closed("the instance was closed");
+  if (instance_->closed.load()) return Status::Closed("the instance was closed");
   LAVA_ASSIGN_OR_RETURN(const TableRegistry::Difference difference, tables_.Compare(table));
   // The manifest has a dropped table until a flush has written the table's range tombstones.
   const bool was_dropped =
@@ -18,7 +19,7 @@ Result<Table*> DBImpl::CreateTable(std::string_view name, const TableOptions& op
     MutexLock write(&write_mutex_);
     LAVA_RETURN_IF_ERROR(wal_.WriteCreate(table));
   }
-  return static_cast<Table*>(tables_.Register(table, lease_->capacity_bytes()));
+  return static_cast<Table*>(tables_.Register(table, instance_->lease->capacity_bytes()));
 }
 
 Status DBImpl::LogTable(const TableRegistration& table) {
@@ -40,14 +41,14 @@ Status DBImpl::DropTable(Table* table) {
   TableImpl* impl;
   LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
   LAVA_RETURN_IF_ERROR(DropNow(impl));
-  notifier_->Deliver();
+  instance_->notifier->Deliver();
   return Status::OK();
 }
 
 Status DBImpl::DropNow(TableImpl* impl) {
   MutexLock install(versions_.install_mutex());
   MutexLock write(&write_mutex_);
-  if (closed_.load()) return Status::Closed("the instance was closed");
+  if (instance_->closed.load()) return Status::Closed("the instance was closed");
   // Another thread may have dropped the table since Check().
   if (impl->dropped()) return Status::Closed("table '" + impl->name() + "' was dropped");
   LAVA_RETURN_IF_ERROR(wal_.WriteDrop(impl->id()));
@@ -56,7 +57,7 @@ Status DBImpl::DropNow(TableImpl* impl) {
   Wrote(0);
   // Tombstones and drop are one step for whoever takes write_mutex_: see TableRegistry.
   tables_.Drop(impl);
-  notifier_->Queue(&EventListener::OnTableDropped, [impl] {
+  instance_->notifier->Queue(&EventListener::OnTableDropped, [impl] {
     TableDroppedInfo info;
     info.table = impl->name();
     return info;

@@ -21,16 +21,17 @@ Status DBImpl::MakeSegment() {
   if (segments_.values() != nullptr) return Status::OK();
   const FileId id = versions_.NewFileId();
   const ValueLogOptions options{
-      .compression = options_.value_compression,
-      .sync = syncs(),
-      .memory = budget_.counter(MemoryPurpose::kMemtables),
-      .compressed_bytes_max = lease_->capacity_bytes() / kCompressedLeaseShare};
+      .compression = instance_->options.value_compression,
+      .sync = instance_->syncs(),
+      .memory = instance_->budget.counter(MemoryPurpose::kMemtables),
+      .compressed_bytes_max = instance_->lease->capacity_bytes() / kCompressedLeaseShare};
   // Through the page cache, because a value is written at once, and may be read soon.
-  LAVA_ASSIGN_OR_RETURN(std::shared_ptr<LogSegment> segment,
-                        LogSegment::Create(FilesOf(options_, nullptr),
-                                           path_ + "/" + id.ValueFileName(), id, options));
+  LAVA_ASSIGN_OR_RETURN(
+      std::shared_ptr<LogSegment> segment,
+      LogSegment::Create(FilesOf(instance_->options, nullptr),
+                         instance_->path + "/" + id.ValueFileName(), id, options));
   // Without this a power cut could take the file's name away, and acknowledged values with it.
-  if (options_.wal == WalMode::kWalSync) LAVA_RETURN_IF_ERROR(fs_->SyncDirectory(path_));
+  LAVA_RETURN_IF_ERROR(instance_->SyncNameOfSegment());
   Attach(segment);
   segments_.BeginValues(std::move(segment));
   return Status::OK();
@@ -55,7 +56,7 @@ Status DBImpl::LogBy(uint64_t bytes, std::string* reference, const Body& write) 
   reference->clear();
   EncodeReference(logged, reference);
   LAVA_DCHECK(reference->size() <= kLoggedBytesMax);
-  Counters::AddUnshared(&counters_.values_logged, 1);
+  Counters::AddUnshared(&instance_->counters.values_logged, 1);
   return Status::OK();
 }
 
@@ -64,8 +65,8 @@ Status DBImpl::LogValue(const TableImpl& table, Slice internal_key, Slice value,
   return LogBy(value.size(), reference, [&](ValueReference* logged) {
     write_mutex_.AssertHeld();
     logged->timestamp = TimestampOf(table.options(), value);
-    return segments_.values()->Append(internal_key, value, options_.wal == WalMode::kWalSync,
-                                      logged);
+    return segments_.values()->Append(internal_key, value,
+                                      instance_->options.wal == WalMode::kWalSync, logged);
   });
 }
 
@@ -74,8 +75,8 @@ Status DBImpl::LogFrom(const TableImpl& table, Slice internal_key, ValueSource* 
   CheckedSource checked(value, table.kind());
   return LogBy(value->size(), reference, [&](ValueReference* logged) {
     write_mutex_.AssertHeld();
-    const Status status = segments_.values()->AppendFrom(internal_key, &checked,
-                                                         options_.wal == WalMode::kWalSync, logged);
+    const Status status = segments_.values()->AppendFrom(
+        internal_key, &checked, instance_->options.wal == WalMode::kWalSync, logged);
     logged->timestamp = checked.Timestamp(table.options());
     return checked.is_writable() ? status : NotWritable(table);
   });
@@ -107,7 +108,7 @@ void DBImpl::AppendLogged(Slice internal_key, uint32_t prefix_bytes, Slice refer
 
 // Closing syncs the write-ahead log, so the values that the log refers to must be synced first.
 void DBImpl::SyncSegments() {
-  if (options_.wal != WalMode::kWal) return;
+  if (instance_->options.wal != WalMode::kWal) return;
   std::vector<std::shared_ptr<LogSegment>> segments;
   {
     MutexLock write(&write_mutex_);
@@ -118,7 +119,7 @@ void DBImpl::SyncSegments() {
   }
   // Close() reports no error of these syncs: in this mode a power cut may take values anyway.
   for (const std::shared_ptr<LogSegment>& segment : segments) static_cast<void>(segment->Sync());
-  if (!segments.empty()) static_cast<void>(fs_->SyncDirectory(path_));
+  if (!segments.empty()) static_cast<void>(instance_->files->SyncDirectory(instance_->path));
 }
 
 // Segments of earlier runs are kept until all records that the log had at the opening are in files.
@@ -134,10 +135,11 @@ Status DBImpl::LogValues(const WriteBatch& batch, std::vector<std::string>* refe
     const Slice value = batch.value(operation);
     const bool put = operation.kind == WriteBatch::Kind::kPut;
     if (put) separation_tuner_.CountPut(&table, value.size());
-    const bool oversize = IsOversize(value);
+    const bool oversize = instance_->IsOversize(value);
     if (!oversize && (!put || !separation_tuner_.IsLarge(table, value.size()))) continue;
     references->resize(batch.count());
-    const InternalKey key(options_.partition_bytes, table.id_bytes(), batch.key(operation));
+    const InternalKey key(instance_->options.partition_bytes, table.id_bytes(),
+                          batch.key(operation));
     LAVA_RETURN_IF_ERROR(put ? LogValue(table, key.slice(), value, &(*references)[i])
                              : LogAppended(table, key.slice(), value, &(*references)[i]));
   }

@@ -44,16 +44,16 @@ uint64_t ReferencedBytes(const CompactionInput& input) {
 
 JobShape DBImpl::ShapeOf(const std::map<uint64_t, TableOptions>& tables) const {
   JobShape shape;
-  shape.block_bytes = options_.block_bytes;
-  shape.index_partition_bytes = options_.index_partition_bytes;
+  shape.block_bytes = instance_->options.block_bytes;
+  shape.index_partition_bytes = instance_->options.index_partition_bytes;
   // A volume charges the buffers of its files itself.
-  if (options_.volume == nullptr) shape.file_buffer_bytes = kJobFileBufferBytes;
-  shape.key_file_bytes = options_.target_file_bytes;
-  shape.value_file_bytes = options_.value_file_bytes;
-  shape.zstd = options_.compression == Compression::kZstd ||
-               options_.bottom_compression == Compression::kZstd ||
-               options_.value_compression == Compression::kZstd;
-  shape.kept_index_bytes_max = KeptIndexBytes();
+  if (instance_->options.volume == nullptr) shape.file_buffer_bytes = kJobFileBufferBytes;
+  shape.key_file_bytes = instance_->options.target_file_bytes;
+  shape.value_file_bytes = instance_->options.value_file_bytes;
+  shape.zstd = instance_->options.compression == Compression::kZstd ||
+               instance_->options.bottom_compression == Compression::kZstd ||
+               instance_->options.value_compression == Compression::kZstd;
+  shape.kept_index_bytes_max = instance_->KeptIndexBytes();
   shape.inputs = 0;
   shape.separates = std::any_of(tables.begin(), tables.end(),
                                 [](const auto& it) { return it.second.separation_bytes > 0; });

@@ -48,7 +48,7 @@ Status DBImpl::CheckOperation(const WriteBatch& batch, const WriteBatch::Operati
                               TableImpl** table) const {
   LAVA_RETURN_IF_ERROR(tables_.Check(operation.table, table));
   LAVA_RETURN_IF_ERROR(
-      partitions_.CheckKey(**table, {batch.key(operation), operation.prefix_bytes}));
+      instance_->partitions.CheckKey(**table, {batch.key(operation), operation.prefix_bytes}));
   LAVA_RETURN_IF_ERROR(CheckValue(**table, batch.value(operation)));
   if (operation.kind == WriteBatch::Kind::kAppend && (*table)->kind() != TableKind::kList)
     return Status::InvalidArgument("append to table '" + (*table)->name() + "', which is no list");
@@ -58,11 +58,11 @@ Status DBImpl::CheckOperation(const WriteBatch& batch, const WriteBatch::Operati
 Status DBImpl::Put(Table* table, KeyRef key, Slice value) {
   TableImpl* impl;
   LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
-  LAVA_RETURN_IF_ERROR(partitions_.CheckKey(*impl, key));
+  LAVA_RETURN_IF_ERROR(instance_->partitions.CheckKey(*impl, key));
   LAVA_RETURN_IF_ERROR(CheckValue(*impl, value));
-  const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
+  const InternalKey internal(instance_->options.partition_bytes, impl->id_bytes(), key.key);
   // Asked once: the table's bound may change.
-  const bool large = IsOversize(value) || separation_tuner_.IsLarge(*impl, value.size());
+  const bool large = instance_->IsOversize(value) || separation_tuner_.IsLarge(*impl, value.size());
   const uint64_t bytes = key.key.size() + (large ? kLoggedBytesMax : value.size());
   MutexLock lock(&write_mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(bytes + kRecordOverheadBytes));
@@ -86,8 +86,8 @@ Status DBImpl::Put(Table* table, KeyRef key, Slice value) {
 Status DBImpl::Delete(Table* table, KeyRef key) {
   TableImpl* impl;
   LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
-  LAVA_RETURN_IF_ERROR(partitions_.CheckKey(*impl, key));
-  const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
+  LAVA_RETURN_IF_ERROR(instance_->partitions.CheckKey(*impl, key));
+  const InternalKey internal(instance_->options.partition_bytes, impl->id_bytes(), key.key);
   MutexLock lock(&write_mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(key.key.size() + kRecordOverheadBytes, Purpose::kFree));
   LAVA_RETURN_IF_ERROR(wal_.Write(WalRecord::Kind::kDelete, internal.slice(),
@@ -100,12 +100,12 @@ Status DBImpl::Delete(Table* table, KeyRef key) {
 Status DBImpl::Append(Table* table, KeyRef key, Slice segments) {
   TableImpl* impl;
   LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
-  LAVA_RETURN_IF_ERROR(partitions_.CheckKey(*impl, key));
+  LAVA_RETURN_IF_ERROR(instance_->partitions.CheckKey(*impl, key));
   LAVA_RETURN_IF_ERROR(CheckValue(*impl, segments));
   if (impl->kind() != TableKind::kList)
     return Status::InvalidArgument("append to table '" + impl->name() + "', which is no list");
-  const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
-  const bool large = IsOversize(segments);
+  const InternalKey internal(instance_->options.partition_bytes, impl->id_bytes(), key.key);
+  const bool large = instance_->IsOversize(segments);
   const uint64_t bytes = key.key.size() + (large ? kLoggedBytesMax : segments.size());
   MutexLock lock(&write_mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(bytes + kRecordOverheadBytes));
@@ -128,8 +128,8 @@ Status DBImpl::Append(Table* table, KeyRef key, Slice segments) {
 Status DBImpl::DeletePrefix(Table* table, Slice prefix) {
   TableImpl* impl;
   LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
-  LAVA_RETURN_IF_ERROR(partitions_.CheckKey(*impl, {prefix, 0}));
-  const InternalKey internal(options_.partition_bytes, impl->id_bytes(), prefix);
+  LAVA_RETURN_IF_ERROR(instance_->partitions.CheckKey(*impl, {prefix, 0}));
+  const InternalKey internal(instance_->options.partition_bytes, impl->id_bytes(), prefix);
   MutexLock lock(&write_mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(prefix.size() + kRecordOverheadBytes, Purpose::kFree));
   LAVA_RETURN_IF_ERROR(wal_.Write(WalRecord::Kind::kDeletePrefix, internal.slice(), 0, {}));
@@ -163,7 +163,7 @@ Status DBImpl::Write(const WriteBatch& batch) {
 uint64_t DBImpl::MemtableBytesOf(const WriteBatch& batch) const {
   uint64_t bytes = batch.count() * kRecordOverheadBytes;
   for (const WriteBatch::Operation& operation : batch.operations()) {
-    const bool oversize = IsOversize(batch.value(operation));
+    const bool oversize = instance_->IsOversize(batch.value(operation));
     bytes += operation.key_bytes + (oversize ? kLoggedBytesMax : operation.value_bytes);
   }
   return bytes;
@@ -172,7 +172,8 @@ uint64_t DBImpl::MemtableBytesOf(const WriteBatch& batch) const {
 void DBImpl::Apply(const WriteBatch& batch, const WriteBatch::Operation& operation,
                    Slice reference) {
   const auto* table = static_cast<const TableImpl*>(operation.table);
-  const InternalKey key(options_.partition_bytes, table->id_bytes(), batch.key(operation));
+  const InternalKey key(instance_->options.partition_bytes, table->id_bytes(),
+                        batch.key(operation));
   const uint32_t prefix_bytes = PartitionRange::InternalPrefix(operation.prefix_bytes);
   switch (operation.kind) {
     case WriteBatch::Kind::kPut: {
@@ -236,8 +237,8 @@ bool DBImpl::OlderMayHavePrefix(Slice internal_prefix) const {
 Status DBImpl::DeleteRange(Table* table, Slice lower, Slice upper) {
   TableImpl* impl;
   LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
-  if (!lower.empty()) LAVA_RETURN_IF_ERROR(partitions_.CheckBound(*impl, lower, "lower"));
-  if (!upper.empty()) LAVA_RETURN_IF_ERROR(partitions_.CheckBound(*impl, upper, "upper"));
+  if (!lower.empty()) LAVA_RETURN_IF_ERROR(instance_->partitions.CheckBound(*impl, lower, "lower"));
+  if (!upper.empty()) LAVA_RETURN_IF_ERROR(instance_->partitions.CheckBound(*impl, upper, "upper"));
   if (!upper.empty() && lower >= upper) return Status::OK();
   MutexLock lock(&write_mutex_);
   LAVA_RETURN_IF_ERROR(
@@ -249,7 +250,7 @@ Status DBImpl::DeleteRange(Table* table, Slice lower, Slice upper) {
 }
 
 void DBImpl::DeleteRangeLocked(const TableImpl& table, Slice lower, Slice upper) {
-  partitions_.ForEach(table.id(), lower, upper, [this](Slice begin, Slice end) {
+  instance_->partitions.ForEach(table.id(), lower, upper, [this](Slice begin, Slice end) {
     write_mutex_.AssertHeld();
     active_->DeleteRange(begin, end);
   });
@@ -257,8 +258,8 @@ void DBImpl::DeleteRangeLocked(const TableImpl& table, Slice lower, Slice upper)
 
 void DBImpl::Wrote(uint64_t user_bytes) {
   active_bytes_.store(active_->arena_bytes(), std::memory_order_relaxed);
-  Counters::AddUnshared(&counters_.writes, 1);
-  Counters::AddUnshared(&counters_.user_bytes_written, user_bytes);
+  Counters::AddUnshared(&instance_->counters.writes, 1);
+  Counters::AddUnshared(&instance_->counters.user_bytes_written, user_bytes);
 }
 
 }  // namespace lava

@@ -13,17 +13,18 @@ std::string WalDirectory(const DBOptions& options, const std::string& path) {
 
 Status DBImpl::OpenWal(VersionEdit* first) {
   const std::optional<uint64_t> flushed = versions_.state().wal_flushed;
-  if (options_.wal == WalMode::kNone) {
+  if (instance_->options.wal == WalMode::kNone) {
     if (!flushed) return Status::OK();
     return Status::InvalidArgument(
         "the instance has a write-ahead log, and options.wal says that it has none: what is only "
         "in the log would be lost");
   }
-  const std::string directory = WalDirectory(options_, path_);
+  const std::string directory = WalDirectory(instance_->options, instance_->path);
   // Never with direct I/O, which is an option of each instance: instances share the log.
   LAVA_ASSIGN_OR_RETURN(
       std::shared_ptr<log::LavaLog> log,
-      lease_->host()->wals()->Open(FilesOf(options_, nullptr), options_.volume, directory));
+      instance_->lease->host()->wals()->Open(FilesOf(instance_->options, nullptr),
+                                             instance_->options.volume, directory));
   LAVA_RETURN_IF_ERROR(wal_.Open(std::move(log), directory, flushed));
   first->wal_flushed = flushed.value_or(0);
   replayed_segments_.SetLast(wal_.last());
@@ -82,9 +83,9 @@ Status DBImpl::ReplayRecord(Slice record, Replayed* replayed) {
   LAVA_RETURN_IF_ERROR(wal_.Decode(record, &decoded));
   replayed->lost = decoded.lost;
   if (replayed->lost) return Status::OK();
-  const bool fits =
-      active_->arena_bytes() + decoded.bytes <= memtable_limit_ &&
-      lease_->write_buffer_used_bytes() + decoded.bytes <= lease_->write_buffer_bytes();
+  const bool fits = active_->arena_bytes() + decoded.bytes <= instance_->memtable_bytes_max &&
+                    instance_->lease->write_buffer_used_bytes() + decoded.bytes <=
+                        instance_->lease->write_buffer_bytes();
   if (!fits && !active_->empty()) LAVA_RETURN_IF_ERROR(FlushHere());
   for (const WriteAheadLog::Decoded::Change& change : decoded.changes) {
     if (change.is_of_table()) {
