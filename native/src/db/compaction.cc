@@ -8,19 +8,11 @@
 namespace lava {
 PlanInputs DBImpl::TakePlanInputs() const {
   PlanInputs inputs;
-  MutexLock state(&state_mutex_);
-  inputs.version = version_;
+  MutexLock state(tree_->mutex());
+  tree_->AddTo(&inputs);
   inputs.tables = tables_.Options();  // not older than the records of the version
   inputs.avoided = faults_.avoided();
-  const SpaceState space = space_.state();
-  inputs.pressure = space.jobs();
-  inputs.own_pressure = space.own;
-  inputs.live_bytes = space.use.live_bytes;
-  inputs.hidden_bytes = space.hidden_bytes;
   inputs.disk_full = faults_.is_disk_full();
-  inputs.takes_checkpoints = takes_checkpoints_;
-  inputs.origin = versions_.origin();
-  inputs.in_checkpoint_below = in_checkpoint_below_;
   inputs.value_policy = value_policy_;
   inputs.gc_jobs_max = instance_->options.gc_jobs_max > 0
                            ? instance_->options.gc_jobs_max
@@ -35,9 +27,9 @@ void DBImpl::ScheduleCompactions() {
   if (instance_->closed.load()) return;
   Status manifest_status;
   {
-    MutexLock state(&state_mutex_);
-    AdoptLeft();
-    manifest_status = versions_.status();
+    MutexLock state(tree_->mutex());
+    tree_->AdoptLeft();
+    manifest_status = tree_->versions.status();
     if (manifest_status.ok() && !faults_.MayStart(BackgroundFaults::Work::kCompaction)) return;
   }
   if (!manifest_status.ok()) {
@@ -61,7 +53,7 @@ void DBImpl::ScheduleCompactions() {
   }
   if (running_jobs_.compactions() > 0) return;
   // Nothing is left to do, so work that failed before will not be tried again.
-  MutexLock state(&state_mutex_);
+  MutexLock state(tree_->mutex());
   faults_.Worked(BackgroundFaults::Work::kCompaction);
 }
 
@@ -71,10 +63,10 @@ void DBImpl::ScheduleCompactions() {
 std::optional<Status> DBImpl::ScheduleManual(const ManualCompactions::Current& manual) {
   if (running_jobs_.compactions() > 0 || late_files_.any_key_file()) return std::nullopt;
   {
-    MutexLock state(&state_mutex_);
-    if (sealed_.installed_through() < manual.sequence) {
+    MutexLock state(tree_->mutex());
+    if (tree_->sealed().installed_through() < manual.sequence) {
       ScheduleFlushes(false);  // there may have been no memory for it before
-      if (sealed_.running() > 0) return std::nullopt;
+      if (tree_->sealed().running() > 0) return std::nullopt;
       Status failed = faults_.StatusOf(BackgroundFaults::Work::kFlush);
       if (failed.ok()) return std::nullopt;
       return failed;
@@ -105,7 +97,7 @@ void DBImpl::StartCompaction(CompactionTask task) {
     throw;
   }
   order_budget_.Spend(shared->order_bytes);
-  space_.AddCopied(shared->copied_bytes);
+  tree_->space.AddCopied(shared->copied_bytes);
   ++job_counts_.in_flight;
 }
 
@@ -113,17 +105,17 @@ void DBImpl::StartCompaction(CompactionTask task) {
 // once its successors are planned.
 void DBImpl::EndCompaction(const std::shared_ptr<CompactionTask>& task) {
   running_jobs_.Remove(task);
-  space_.RemoveCopied(task->copied_bytes);
+  tree_->space.RemoveCopied(task->copied_bytes);
 }
 
 void DBImpl::JobEnded() {
   --job_counts_.in_flight;
-  MutexLock state(&state_mutex_);
+  MutexLock state(tree_->mutex());
   (void)Tried([this] {
-    state_mutex_.AssertHeld();
-    ReportJobs();
+    tree_->mutex()->AssertHeld();
+    tree_->ReportJobs();
   });
-  NotifyChanged();
+  tree_->NotifyChanged();
 }
 
 void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
@@ -150,12 +142,13 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
     MutexLock jobs(&jobs_mutex_);
     EndCompaction(task);
     if (status.ok() || !instance_->cancelled) {
-      MutexLock state(&state_mutex_);
+      MutexLock state(tree_->mutex());
       if (status.ok()) {
         faults_.Worked(BackgroundFaults::Work::kCompaction);
       } else {
-        faults_.AvoidInputs(task->input, damage, *version_);
-        faults_.Failed(BackgroundFaults::Work::kCompaction, status, began_us, damage, *version_);
+        faults_.AvoidInputs(task->input, damage, *tree_->version());
+        faults_.Failed(BackgroundFaults::Work::kCompaction, status, began_us, damage,
+                       *tree_->version());
       }
     }
     if (status.ok() ? !told.installed : !instance_->cancelled) {
@@ -249,24 +242,24 @@ Status DBImpl::InstallCompaction(const CompactionTask& task, const CompactionOut
   for (const std::shared_ptr<FileMeta>& file : output.files)
     edit.Add(task.input.output_level, {file, file->lower, file->upper});
   for (const std::shared_ptr<ValueFileMeta>& file : output.value_files) edit.AddBorn(file);
-  MutexLock install(versions_.install_mutex());
+  MutexLock install(tree_->versions.install_mutex());
   const CpuSpan cpu(&instance_->counters.install_cpu_us);
   {
-    MutexLock state(&state_mutex_);
-    AdoptLeft();
+    MutexLock state(tree_->mutex());
+    tree_->AdoptLeft();
     *installed = MayStillDrop(output.dropped, task.input.drop_time, instance_->expiry_time.Now());
     if (!*installed) {
       for (const auto& file : output.files)
-        versions_.obsolete_files().Add(file->id.FileName(), file);
+        tree_->versions.obsolete_files().Add(file->id.FileName(), file);
       for (const auto& file : output.value_files)
-        versions_.obsolete_files().Add(file->id.ValueFileName(), file);
+        tree_->versions.obsolete_files().Add(file->id.ValueFileName(), file);
       return Status::OK();
     }
   }
-  LAVA_RETURN_IF_ERROR(Log(edit));
-  MutexLock state(&state_mutex_);
-  if (!task.trivial_move) space_.LearnMet(task.input, output);
-  Adopt();
+  LAVA_RETURN_IF_ERROR(tree_->Log(edit));
+  MutexLock state(tree_->mutex());
+  if (!task.trivial_move) tree_->space.LearnMet(task.input, output);
+  tree_->Adopt();
   Counters::Add(&instance_->counters.versions_installed, 1);
   return Status::OK();
 }
@@ -302,8 +295,8 @@ Status DBImpl::CompactAllNow(uint32_t timeout_ms, uint64_t* ticket) {
     MutexLock write(&write_mutex_);
     if (instance_->closed.load()) return Status::Closed("the instance was closed");
     SealLocked(FlushCause::kCompactAll);
-    MutexLock state(&state_mutex_);
-    sequence = sealed_.sealed_through();
+    MutexLock state(tree_->mutex());
+    sequence = tree_->sealed().sealed_through();
     ScheduleFlushes(/*force=*/true);
   }
   if (*ticket == 0) *ticket = manual_compactions_.Request(sequence);
@@ -324,7 +317,7 @@ Status DBImpl::CompactAllNow(uint32_t timeout_ms, uint64_t* ticket) {
 
 JobContext DBImpl::MakeJobContext(uint32_t output_level) {
   JobContext context = instance_->MakeJobContext(output_level);
-  context.next_file = [this] { return versions_.NewFileId(); };
+  context.next_file = [this] { return tree_->versions.NewFileId(); };
   return context;
 }
 

@@ -11,30 +11,21 @@
 #include "base/mutex.h"
 #include "compaction/compaction_job.h"
 #include "db/active_segments.h"
-#include "db/background_faults.h"
 #include "db/changelog_log.h"
 #include "db/collection_planner.h"
 #include "db/compaction_planner.h"
-#include "db/instance_context.h"
 #include "db/internal_key.h"
-#include "db/job_plans.h"
 #include "db/last_write.h"
-#include "db/late_files.h"
 #include "db/manual_compactions.h"
 #include "db/order_budget.h"
 #include "db/point_reader.h"
 #include "db/read_logged.h"
-#include "db/read_view.h"
-#include "db/running_jobs.h"
 #include "db/scanner.h"
-#include "db/sealed_memtables.h"
 #include "db/separation_tuner.h"
-#include "db/snapshot_impl.h"
-#include "db/space_controller.h"
 #include "db/table_impl.h"
 #include "db/table_registry.h"
+#include "db/tree_state.h"
 #include "db/value_decisions.h"
-#include "db/version_store.h"
 #include "db/write_ahead_log.h"
 #include "db/write_stall.h"
 #include "job/changelog_segment.h"
@@ -130,9 +121,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
 
   // LeaseMember
   uint64_t active_bytes() const override {
-    return flushing_.load(std::memory_order_relaxed)
-               ? 0
-               : active_bytes_.load(std::memory_order_relaxed);
+    return tree_->is_flushing() ? 0 : active_bytes_.load(std::memory_order_relaxed);
   }
   void RequestSeal() override;
   void MemoryFreed() override;
@@ -152,7 +141,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void RemoveObsoleteFiles();
   /// Tells which of a snapshot's files are not there yet; late_files.cc.
   void MarkMissing(std::vector<Snapshot::File>* files) const;
-  void GoesIntoCheckpoint(const Version& version);
+  TreeState* tree() const { return tree_.get(); }
   Result<std::shared_ptr<Snapshot>> TakeSnapshotNow();
   /// Corruption when jobs found a file of the version damaged; faults.cc.
   Status DamageIn(const Version& version) const;
@@ -162,11 +151,11 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   // open.cc, import.cc
   Status OpenVersion(std::span<const ImportSource> imports);
   Status OpenManifest(std::span<const ImportSource> imports, VersionEdit* first)
-      LAVA_REQUIRES(versions_.install_mutex());
-  Status OpenWal(VersionEdit* first) LAVA_REQUIRES(versions_.install_mutex());
+      LAVA_REQUIRES(tree_->versions.install_mutex());
+  Status OpenWal(VersionEdit* first) LAVA_REQUIRES(tree_->versions.install_mutex());
   Status BuildImport(std::span<const ImportSource> imports, VersionEdit* first);
   Status OpenFiles(const Version& version, std::span<const ImportSource> imports);
-  Status RemoveUnnamedFiles() LAVA_REQUIRES(versions_.install_mutex());
+  Status RemoveUnnamedFiles() LAVA_REQUIRES(tree_->versions.install_mutex());
   Status CloseNow();
   void TearDown() LAVA_REQUIRES(close_mutex_);
   JobContext MakeJobContext(uint32_t output_level);
@@ -203,7 +192,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status MakeSegment() LAVA_REQUIRES(write_mutex_);
   void Attach(std::shared_ptr<LogSegment> segment) LAVA_REQUIRES(write_mutex_);
   void SyncSegments();
-  void RemoveReplayedSegments() LAVA_REQUIRES(versions_.install_mutex());
+  void RemoveReplayedSegments() LAVA_REQUIRES(tree_->versions.install_mutex());
   static constexpr uint64_t kLoggedBytesMax = 96;
   // entries.cc.
   Status MakeChangelogSegment() LAVA_REQUIRES(write_mutex_);
@@ -213,10 +202,10 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
       LAVA_REQUIRES(write_mutex_);
   Status BindAppend(const TableImpl& table, Slice entry, EntryLocation* location)
       LAVA_REQUIRES(write_mutex_);
-  bool IsOfTree(const FileId& value_file) const LAVA_REQUIRES(state_mutex_);
+  bool IsOfTree(const FileId& value_file) const LAVA_REQUIRES(tree_->mutex());
   void EndChangelogSegment() LAVA_REQUIRES(write_mutex_);
-  Status LogReleased(uint64_t through) LAVA_REQUIRES(versions_.install_mutex());
-  void DropReleased() LAVA_REQUIRES(versions_.install_mutex(), state_mutex_);
+  Status LogReleased(uint64_t through) LAVA_REQUIRES(tree_->versions.install_mutex());
+  void DropReleased() LAVA_REQUIRES(tree_->versions.install_mutex(), tree_->mutex());
   // write_ahead.cc.
   struct Replayed {
     bool lost = false;  // a power cut took a value: later records are skipped
@@ -237,16 +226,17 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   enum class Purpose : uint8_t { kStore, kFree };  // the latter is let past the limits of space
   Status MakeRoom(uint64_t bytes, Purpose purpose = Purpose::kStore) LAVA_REQUIRES(write_mutex_);
   Status MakeRoomSlow(uint64_t bytes, Purpose purpose) LAVA_REQUIRES(write_mutex_);
-  StallCondition JudgeStall(uint64_t bytes) const LAVA_REQUIRES(write_mutex_, state_mutex_);
+  StallCondition JudgeStall(uint64_t bytes) const LAVA_REQUIRES(write_mutex_, tree_->mutex());
   Status StallFailed(StallCondition condition, Purpose purpose, const Status& hopeless)
-      LAVA_REQUIRES(write_mutex_) LAVA_EXCLUDES(state_mutex_);
+      LAVA_REQUIRES(write_mutex_) LAVA_EXCLUDES(tree_->mutex());
   bool TellStall(StallCondition condition, Purpose purpose, bool go_on, const Status& status)
-      LAVA_REQUIRES(write_mutex_, state_mutex_);
+      LAVA_REQUIRES(write_mutex_, tree_->mutex());
   Status Relieve(StallCondition condition, uint64_t since_us, bool* relieved)
-      LAVA_EXCLUDES(write_mutex_, jobs_mutex_, state_mutex_);
-  Status RelieveMemtables(uint64_t since_us) LAVA_EXCLUDES(write_mutex_, jobs_mutex_, state_mutex_);
-  Status RelieveLevel0(uint64_t since_us) LAVA_EXCLUDES(write_mutex_, jobs_mutex_, state_mutex_);
-  void UrgeSpace() LAVA_REQUIRES(state_mutex_);
+      LAVA_EXCLUDES(write_mutex_, jobs_mutex_, tree_->mutex());
+  Status RelieveMemtables(uint64_t since_us)
+      LAVA_EXCLUDES(write_mutex_, jobs_mutex_, tree_->mutex());
+  Status RelieveLevel0(uint64_t since_us) LAVA_EXCLUDES(write_mutex_, jobs_mutex_, tree_->mutex());
+  void UrgeSpace() LAVA_REQUIRES(tree_->mutex());
   uint64_t WorthSealing() const;
   void RelieveLease();
   void Wrote(uint64_t user_bytes) LAVA_REQUIRES(write_mutex_);
@@ -256,47 +246,24 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   template <typename Body>
   Status WithWhole(ValueSource* value, const Body& write);
   Status ReplayRecord(Slice record, Replayed* replayed) LAVA_REQUIRES(write_mutex_);
-  /// Wakes all who wait for a change of what the state mutex guards.
-  void NotifyChanged() LAVA_REQUIRES(state_mutex_) {
-    ++changes_;
-    changed_.NotifyAll();
-  }
   // flush.cc
   Status FlushHere() LAVA_REQUIRES(write_mutex_);
   void SealLocked(FlushCause cause) LAVA_REQUIRES(write_mutex_);
-  void SealBothLocked(FlushCause cause) LAVA_REQUIRES(write_mutex_, state_mutex_);
-  /// What only changes under both locks may be read under either.
-  const std::shared_ptr<MemTable>& active_now() const
-      LAVA_REQUIRES(state_mutex_) LAVA_NO_THREAD_SAFETY_ANALYSIS {
-    return active_;
-  }
-  void PublishView() LAVA_REQUIRES(state_mutex_);
-  std::unique_ptr<ReadView> NewView(std::shared_ptr<MemTable> active,
-                                    const SealedMemTables::Runs& sealed,
-                                    std::shared_ptr<const Version> version) const
-      LAVA_REQUIRES(state_mutex_);
-  void Publish(std::unique_ptr<ReadView> view) LAVA_REQUIRES(state_mutex_);
-  void UpdateAttention() LAVA_REQUIRES(state_mutex_);
-  uint32_t L0Depth() const LAVA_REQUIRES(state_mutex_);
-  void ScheduleFlushes(bool force) LAVA_REQUIRES(state_mutex_);
-  void StartFlush(const std::shared_ptr<FlushGroup>& group) LAVA_REQUIRES(state_mutex_);
+  void SealBothLocked(FlushCause cause) LAVA_REQUIRES(write_mutex_, tree_->mutex());
+  void ScheduleFlushes(bool force) LAVA_REQUIRES(tree_->mutex());
+  void StartFlush(const std::shared_ptr<FlushGroup>& group) LAVA_REQUIRES(tree_->mutex());
   void RunFlushJob(const std::shared_ptr<FlushGroup>& group);
-  void TuneSeparation(const std::vector<Flushed>& installed) LAVA_EXCLUDES(state_mutex_);
+  void TuneSeparation(const std::vector<Flushed>& installed) LAVA_EXCLUDES(tree_->mutex());
   Status InstallFlushes(std::vector<Flushed>* installed);
   Status Flush(FlushGroup* group, FlushInfo* told, std::vector<Flushed>* installed);
   Status InstallGroup(const std::shared_ptr<FlushGroup>& group, std::vector<Flushed>* installed)
-      LAVA_REQUIRES(versions_.install_mutex());
-  Status LogGroup(FlushGroup* group) LAVA_REQUIRES(versions_.install_mutex());
-  void CommitGroup(const std::shared_ptr<FlushGroup>& group) LAVA_REQUIRES(state_mutex_);
-  void Adopt() LAVA_REQUIRES(state_mutex_);
-  void AdoptLeft() LAVA_REQUIRES(state_mutex_);
+      LAVA_REQUIRES(tree_->versions.install_mutex());
+  Status LogGroup(FlushGroup* group) LAVA_REQUIRES(tree_->versions.install_mutex());
   void ScheduleAll() LAVA_REQUIRES(jobs_mutex_);
-  Status Log(const VersionEdit& edit, FlushGroup* group = nullptr)
-      LAVA_REQUIRES(versions_.install_mutex());
 
   // compaction.cc
-  PlanInputs TakePlanInputs() const LAVA_REQUIRES(jobs_mutex_) LAVA_EXCLUDES(state_mutex_);
-  void ScheduleCompactions() LAVA_REQUIRES(jobs_mutex_) LAVA_EXCLUDES(write_mutex_, state_mutex_);
+  PlanInputs TakePlanInputs() const LAVA_REQUIRES(jobs_mutex_) LAVA_EXCLUDES(tree_->mutex());
+  void ScheduleCompactions() LAVA_REQUIRES(jobs_mutex_) LAVA_EXCLUDES(write_mutex_, tree_->mutex());
   std::optional<Status> ScheduleManual(const ManualCompactions::Current& manual)
       LAVA_REQUIRES(jobs_mutex_);
   Status CompactAllNow(uint32_t timeout_ms, uint64_t* ticket);
@@ -304,7 +271,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void EndCompaction(const std::shared_ptr<CompactionTask>& task) LAVA_REQUIRES(jobs_mutex_);
   void LookForOrdering();
   /// A job has ended, and what follows from that is planned.
-  void JobEnded() LAVA_EXCLUDES(jobs_mutex_, state_mutex_);
+  void JobEnded() LAVA_EXCLUDES(jobs_mutex_, tree_->mutex());
   void RunCompactionJob(std::shared_ptr<CompactionTask> task);
   static void Describe(const CompactionTask& task, CompactionInfo* told);
   Status Compact(const CompactionTask& task, CompactionInfo* told);
@@ -320,7 +287,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void AwaitMemory();
 
   // gc.cc
-  void ScheduleGc() LAVA_REQUIRES(jobs_mutex_) LAVA_EXCLUDES(write_mutex_, state_mutex_);
+  void ScheduleGc() LAVA_REQUIRES(jobs_mutex_) LAVA_EXCLUDES(write_mutex_, tree_->mutex());
   bool StartCollection(std::shared_ptr<GcTask> task) LAVA_REQUIRES(jobs_mutex_);
   void RunGcJob(std::shared_ptr<GcTask> task);
   static void Describe(const GcTask& task, CollectionInfo* told);
@@ -329,26 +296,21 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
 
   // faults.cc.
   /// Looks for the file that the error of a failed job names; walks all files of the version.
-  DamageSearch SearchDamage(const Status& status) const noexcept LAVA_EXCLUDES(state_mutex_);
+  DamageSearch SearchDamage(const Status& status) const noexcept LAVA_EXCLUDES(tree_->mutex());
   // files.cc.
   void RemoveFile(const std::string& name);
   void TellDeleted(const std::string& name, const Status& status);
 
   // space.cc
-  void AdoptVersion() LAVA_REQUIRES(state_mutex_);
-  SpaceWork SpaceWorkNow() const LAVA_REQUIRES(state_mutex_);
   Status AwaitSpace(uint64_t* until_us, bool* go_on, bool* relieve)
-      LAVA_REQUIRES(write_mutex_, state_mutex_);
+      LAVA_REQUIRES(write_mutex_, tree_->mutex());
   Status MakeSpace(uint64_t since_us, bool* go_on)
-      LAVA_EXCLUDES(write_mutex_, jobs_mutex_, state_mutex_);
+      LAVA_EXCLUDES(write_mutex_, jobs_mutex_, tree_->mutex());
   bool GiveUpOldestSnapshot();
   void RetryOnceSpaceIsMade();
 
-  // process_space.cc
-  void ReportJobs() LAVA_REQUIRES(state_mutex_);
-
   Status LogTable(const TableRegistration& table)
-      LAVA_REQUIRES(versions_.install_mutex());  // tables.cc
+      LAVA_REQUIRES(tree_->versions.install_mutex());  // tables.cc
   Status DropNow(TableImpl* impl);
 
   const std::unique_ptr<InstanceContext> instance_;
@@ -367,56 +329,43 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
                             instance_->options.value_merge_scan_percent,
                             instance_->options.value_file_bytes};
   bool joined_ = false;
-  SpaceController space_{{.low_percent = instance_->options.space_low_percent,
-                          .high_percent = instance_->options.space_high_percent,
-                          .low_bytes = instance_->options.space_low_bytes,
-                          .high_bytes = instance_->options.space_high_bytes,
-                          .live_bytes_floor = instance_->options.space_live_bytes_floor},
-                         instance_->options.slowed_bytes_per_second,
-                         instance_->path,
-                         instance_->quota,
-                         instance_->clock};
   std::shared_ptr<SnapshotRegistry> snapshots_ =
       std::make_shared<SnapshotRegistry>(instance_->quota, instance_->notifier);
   std::unique_ptr<fs::DirectoryLock> directory_lock_;
 
-  VersionStore versions_{
-      {.file_system = instance_->files, .directory = instance_->path, .sync = instance_->syncs()},
-      &instance_->counters};
+  const std::unique_ptr<TreeState> tree_ = std::make_unique<TreeState>(
+      instance_.get(), TreeState::Neighbours{.faults = &faults_,
+                                             .late_files = &late_files_,
+                                             .snapshots = snapshots_.get(),
+                                             .job_counts = &job_counts_});
 
-  mutable Mutex close_mutex_ LAVA_ACQUIRED_BEFORE(versions_.install_mutex());
+  mutable Mutex close_mutex_ LAVA_ACQUIRED_BEFORE(tree_->versions.install_mutex());
   bool torn_down_ LAVA_GUARDED_BY(close_mutex_) = false;
   std::string left_open_ LAVA_GUARDED_BY(close_mutex_);
 
   WriteAheadLog wal_{&instance_->partitions, instance_->options.wal, instance_->files,
                      instance_->path};  // appended to under write_mutex_
 
-  Mutex write_mutex_ LAVA_ACQUIRED_AFTER(versions_.install_mutex())
+  Mutex write_mutex_ LAVA_ACQUIRED_AFTER(tree_->versions.install_mutex())
       LAVA_ACQUIRED_BEFORE(jobs_mutex_);
-  std::shared_ptr<MemTable> active_ LAVA_GUARDED_BY(write_mutex_);  // changed under write and state
+  std::shared_ptr<MemTable> active_ LAVA_GUARDED_BY(write_mutex_);
   std::vector<uint64_t> dropped_in_active_ LAVA_GUARDED_BY(write_mutex_);
   std::string reference_ LAVA_GUARDED_BY(write_mutex_);
   ActiveSegments segments_ LAVA_GUARDED_BY(write_mutex_){
       instance_->options.value_file_bytes,
       std::max(2 * instance_->memtable_bytes_max, instance_->options.value_file_bytes)};
   LastWrite last_write_ LAVA_GUARDED_BY(write_mutex_);
-  ReplayedSegments replayed_segments_ LAVA_GUARDED_BY(versions_.install_mutex());
+  ReplayedSegments replayed_segments_ LAVA_GUARDED_BY(tree_->versions.install_mutex());
   WriteStall write_stall_ LAVA_GUARDED_BY(write_mutex_){&instance_->counters,
                                                         instance_->notifier.get()};
   std::atomic<uint64_t> active_bytes_{0};  // arena bytes, for the lease
   // A request is on its way. True also until the log is replayed: a replay flushes what it seals.
   std::atomic<bool> seal_requested_{true};
 
-  // Set when writes must take the slow path: closed, stalled by L0, the manifest is read-only.
-  std::atomic<bool> attention_{false};
-  // Whether runs older than the active memtable hold anything; may be true too long.
-  std::atomic<bool> has_older_{false};
-  std::atomic<bool> flushing_{false};  // there are unflushed runs
-  ViewCell view_;
   ReadContext read_context_{
       .partitions = &instance_->partitions,
       .tables = &tables_,
-      .newest_view = &view_,
+      .newest_view = tree_->newest_view(),
       .snapshots = snapshots_.get(),
       .counters = &instance_->counters,
       .memory = instance_->budget.counter(MemoryPurpose::kScans),
@@ -427,29 +376,13 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
 
   // Guards plans and running jobs. A plan looks at all files, so a thread that holds write_mutex_
   // must not wait for this mutex.
-  mutable Mutex jobs_mutex_ LAVA_ACQUIRED_BEFORE(state_mutex_);
+  mutable Mutex jobs_mutex_ LAVA_ACQUIRED_BEFORE(tree_->mutex());
   RunningJobs running_jobs_ LAVA_GUARDED_BY(jobs_mutex_){&job_counts_};
   CompactionPlanner compaction_planner_ LAVA_GUARDED_BY(jobs_mutex_){
       &instance_->options, &late_files_, &order_budget_, &value_decisions_};
   CollectionPlanner collection_planner_ LAVA_GUARDED_BY(jobs_mutex_){&instance_->options,
                                                                      &late_files_};
   ValuePolicy value_policy_ LAVA_GUARDED_BY(jobs_mutex_) = instance_->options.value_policy;
-
-  mutable Mutex state_mutex_;
-  CondVar changed_;                   // of anything guarded by state_mutex_
-  std::atomic<uint64_t> changes_{0};  // so often changed_ was notified
-  std::shared_ptr<const Version> version_ LAVA_GUARDED_BY(state_mutex_) =
-      std::make_shared<Version>();
-  // The newest version is not version_ because there was no memory for that: nothing is planned
-  // meanwhile.
-  bool adoption_due_ LAVA_GUARDED_BY(state_mutex_) = false;
-  uint64_t metadata_bytes_ LAVA_GUARDED_BY(state_mutex_) = 0;  // charged for it
-  // Of version_; only known from the stall's trigger on, else no less.
-  uint32_t l0_depth_ LAVA_GUARDED_BY(state_mutex_) = 0;
-  SealedMemTables sealed_ LAVA_GUARDED_BY(state_mutex_);
-  bool takes_checkpoints_ LAVA_GUARDED_BY(state_mutex_) = false;
-  // Value files of this origin by number; others all are.
-  uint64_t in_checkpoint_below_ LAVA_GUARDED_BY(state_mutex_) = 0;
 };
 
 }  // namespace lava

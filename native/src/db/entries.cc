@@ -42,7 +42,7 @@ std::string DBImpl::EntrySegmentName(uint64_t segment) const { return changelog_
 Status DBImpl::MakeChangelogSegment() {
   if (segments_.TakesEntry()) return Status::OK();
   EndChangelogSegment();
-  const FileId id = versions_.NewFileId(kLogBirthsMax);
+  const FileId id = tree_->versions.NewFileId(kLogBirthsMax);
   const ValueLogOptions options{.compression = instance_->options.value_compression,
                                 .sync = instance_->syncs()};
   // Through the page cache, because the layer above reads the segment soon.
@@ -198,7 +198,7 @@ Status DBImpl::GetExternal(Table* table, KeyRef key, EntryLocation* location) {
   LAVA_RETURN_IF_ERROR(LookUpIn(*view, &lookup));
   const ValueReference* const reference = lookup.reference();
   if (reference == nullptr || HasExpired(*view, *impl, lookup) ||
-      reference->birth.origin != versions_.origin() ||
+      reference->birth.origin != tree_->versions.origin() ||
       !changelog_.Holds(reference->birth.ValueFileName()))
     return Status::NotFound();
   *location = {reference->birth.number, reference->logged_offset, reference->logged_bytes, 0};
@@ -238,12 +238,12 @@ Status DBImpl::ReleaseEntries(uint64_t through) {
   const Gate::Visit visit(instance_->gate.get());
   if (!visit) return Status::Closed("the instance was closed");
   {
-    MutexLock install(versions_.install_mutex());
+    MutexLock install(tree_->versions.install_mutex());
     through = std::min(through, changelog_.last_sequence());
     LAVA_RETURN_IF_ERROR(LogReleased(through));
     changelog_.Release(through);
     {
-      MutexLock state(&state_mutex_);
+      MutexLock state(tree_->mutex());
       DropReleased();
     }
     if (wal_.enabled()) RemoveReplayedSegments();
@@ -256,17 +256,17 @@ Status DBImpl::ReleaseEntries(uint64_t through) {
 // The manifest has the released position before a segment is removed. Otherwise the next opening
 // would report the segment's entries as missing.
 Status DBImpl::LogReleased(uint64_t through) {
-  if (!wal_.enabled() || through <= versions_.state().entries_released.value_or(0))
+  if (!wal_.enabled() || through <= tree_->versions.state().entries_released.value_or(0))
     return Status::OK();
   VersionEdit edit;
   edit.entries_released = through;
   {
-    MutexLock state(&state_mutex_);
-    AdoptLeft();
+    MutexLock state(tree_->mutex());
+    tree_->AdoptLeft();
   }
-  LAVA_RETURN_IF_ERROR(Log(edit));
-  MutexLock state(&state_mutex_);
-  Adopt();
+  LAVA_RETURN_IF_ERROR(tree_->Log(edit));
+  MutexLock state(tree_->mutex());
+  tree_->Adopt();
   return Status::OK();
 }
 
@@ -284,8 +284,8 @@ void DBImpl::DropReleased() {
 // Whether the version names the value file, or an earlier version did and the file is not removed
 // yet.
 bool DBImpl::IsOfTree(const FileId& value_file) const {
-  return version_->value_files.contains(value_file) ||
-         versions_.obsolete_files().Contains(value_file.ValueFileName());
+  return tree_->version()->value_files.contains(value_file) ||
+         tree_->versions.obsolete_files().Contains(value_file.ValueFileName());
 }
 
 Status DBImpl::RecoverEntries(uint64_t after, const std::function<Status(uint64_t, Slice)>& entry) {

@@ -11,8 +11,8 @@ DamageSearch DBImpl::SearchDamage(const Status& status) const noexcept {
   search.finished = Tried([&] {
     std::shared_ptr<const Version> version;
     {
-      MutexLock state(&state_mutex_);
-      version = version_;
+      MutexLock state(tree_->mutex());
+      version = tree_->version();
     }
     search.found = FindDamaged(*version, tables_, status.message());
   });

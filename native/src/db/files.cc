@@ -7,7 +7,7 @@ namespace lava {
 // leaves the file to them, because a read must not wait for the disk. Called where nothing may
 // fail: the next call removes what there is no memory for now.
 void DBImpl::RemoveObsoleteFiles() {
-  ObsoleteFiles::Unused unused = versions_.obsolete_files().TakeUnused(), held;
+  ObsoleteFiles::Unused unused = tree_->versions.obsolete_files().TakeUnused(), held;
   if (unused.files.empty() && unused.segments.empty()) return;
   const auto keep = [this](auto* from, auto* to) {
     for (auto at = from->begin(); at != from->end();) {
@@ -18,13 +18,13 @@ void DBImpl::RemoveObsoleteFiles() {
   keep(&unused.files, &held.files);
   keep(&unused.segments, &held.segments);
   if (!unused.files.empty()) {
-    MutexLock state(&state_mutex_);
+    MutexLock state(tree_->mutex());
     (void)Tried([this] {
-      state_mutex_.AssertHeld();
-      ReportJobs();
+      tree_->mutex()->AssertHeld();
+      tree_->ReportJobs();
     });
   }
-  versions_.obsolete_files().GiveBack(std::move(held));
+  tree_->versions.obsolete_files().GiveBack(std::move(held));
   const bool removed = Tried([&] {
     const auto remove = [this](auto* files) {
       for (; !files->empty(); files->erase(files->begin())) RemoveFile(files->begin()->first);
@@ -32,7 +32,7 @@ void DBImpl::RemoveObsoleteFiles() {
     remove(&unused.files);
     remove(&unused.segments);
   });
-  if (!removed) versions_.obsolete_files().GiveBack(std::move(unused));
+  if (!removed) tree_->versions.obsolete_files().GiveBack(std::move(unused));
 }
 
 void DBImpl::TellDeleted(const std::string& name, const Status& status) {

@@ -10,14 +10,14 @@
 namespace lava {
 
 void DBImpl::SealLocked(FlushCause cause) {
-  MutexLock state(&state_mutex_);
+  MutexLock state(tree_->mutex());
   SealBothLocked(cause);
   ScheduleFlushes(false);
 }
 
 // What a snapshot sealed. It may be flushed by now.
 void DBImpl::FlushSealed() {
-  MutexLock state(&state_mutex_);
+  MutexLock state(tree_->mutex());
   ScheduleFlushes(false);
 }
 
@@ -25,18 +25,18 @@ void DBImpl::FlushSealed() {
 Status DBImpl::FlushHere() {
   std::shared_ptr<FlushGroup> group;
   {
-    MutexLock state(&state_mutex_);
+    MutexLock state(tree_->mutex());
     SealBothLocked(FlushCause::kReplay);
-    group = sealed_.GroupAll();
-    sealed_.Started(group.get());
+    group = tree_->sealed().GroupAll();
+    tree_->sealed().Started(group.get());
     ++job_counts_.in_flight;
   }
   {
     MutexUnlock others(&write_mutex_);
     RunFlushJob(group);
   }
-  MutexLock state(&state_mutex_);
-  return sealed_.empty() ? Status::OK() : faults_.StatusOf(BackgroundFaults::Work::kFlush);
+  MutexLock state(tree_->mutex());
+  return tree_->sealed().empty() ? Status::OK() : faults_.StatusOf(BackgroundFaults::Work::kFlush);
 }
 
 // The flush is left to be scheduled.
@@ -49,8 +49,7 @@ void DBImpl::SealBothLocked(FlushCause cause) {
   auto run = std::make_shared<SealedRun>();
   std::shared_ptr<MemTable> next =
       MemTable::Create(instance_->budget.counter(MemoryPurpose::kMemtables));
-  SealedMemTables::Runs sealed = sealed_.With(run);
-  std::unique_ptr<ReadView> view = NewView(next, sealed, version_);
+  TreeState::PreparedSeal prepared = tree_->PrepareSeal(run, std::move(next));
   run->separated_puts = separation_tuner_.TakeSeparatedPuts();
   active_->Seal();
   Counters::Add(&instance_->counters.memtable_killed_bytes, active_->killed_bytes());
@@ -60,66 +59,16 @@ void DBImpl::SealBothLocked(FlushCause cause) {
   run->cause = cause;
   run->wal_last = wal_.Seal();
   run->dropped_tables = std::exchange(dropped_in_active_, {});
-  sealed_.Seal(std::move(sealed));
-  active_ = std::move(next);
+  active_ = prepared.next;
   active_bytes_ = 0;
-  Publish(std::move(view));
-}
-
-void DBImpl::PublishView() { Publish(NewView(active_now(), sealed_.runs(), version_)); }
-
-// Takes the memory that Publish() would need.
-std::unique_ptr<ReadView> DBImpl::NewView(std::shared_ptr<MemTable> active,
-                                          const SealedMemTables::Runs& sealed,
-                                          std::shared_ptr<const Version> version) const {
-  auto view = std::make_unique<ReadView>();
-  const ViewRef before = view_.Get();
-  view->totals = before && before->version == version ? before->totals : TotalsOf(*version);
-  view->active = std::move(active);
-  view->sealed = sealed;
-  view->version = std::move(version);
-  return view;
-}
-
-// The view is of what active_, sealed_ and version_ are now. Does not fail.
-void DBImpl::Publish(std::unique_ptr<ReadView> view) {
-  l0_depth_ = L0Depth();
-  flushing_ = !sealed_.empty();
-  has_older_ = flushing_ || HasFiles(*version_);
-  (void)Tried([this] {
-    state_mutex_.AssertHeld();
-    space_.Update(SpaceWorkNow());
-  });  // the next view makes up for it
-  UpdateAttention();
-  view_.Set(ViewRef(view.release()));
-  NotifyChanged();
-}
-
-void DBImpl::UpdateAttention() {
-  attention_ = instance_->closed.load() || versions_.failed() ||
-               l0_depth_ >= instance_->options.l0_stall_trigger || space_.state().own.slow > 0 ||
-               instance_->notifier->is_stalled();
-}
-
-// The number of files unless they are so many that it matters.
-uint32_t DBImpl::L0Depth() const {
-  const FileList& files = version_->levels[0];
-  if (files.size() < instance_->options.l0_stall_trigger)
-    return static_cast<uint32_t>(files.size());
-  auto depth = static_cast<uint32_t>(files.size());
-  (void)Tried([&] {
-    std::vector<KeyRange> ranges;
-    for (const FileEntry& entry : files) ranges.push_back({entry.lower, entry.upper});
-    depth = OverlapDepth(ranges);
-  });
-  return depth;
+  tree_->Seal(std::move(prepared));
 }
 
 // force: failed flushes are tried again at once.
 void DBImpl::ScheduleFlushes(bool force) {
   if (instance_->closed.load()) return;
   if (!force && !faults_.MayStart(BackgroundFaults::Work::kFlush)) return;
-  while (const std::shared_ptr<FlushGroup> group = sealed_.NextToStart()) StartFlush(group);
+  while (const std::shared_ptr<FlushGroup> group = tree_->sealed().NextToStart()) StartFlush(group);
 }
 
 void DBImpl::StartFlush(const std::shared_ptr<FlushGroup>& group) {
@@ -128,12 +77,12 @@ void DBImpl::StartFlush(const std::shared_ptr<FlushGroup>& group) {
     if (const std::shared_ptr<FlushGroup> queued = weak.lock()) return RunFlushJob(queued);
     // Another flush's end installed the group while this retry was queued.
     {
-      MutexLock state(&state_mutex_);
-      sealed_.EndedEarly();
+      MutexLock state(tree_->mutex());
+      tree_->sealed().EndedEarly();
     }
     JobEnded();
   });
-  sealed_.Started(group.get());
+  tree_->sealed().Started(group.get());
   ++job_counts_.in_flight;
 }
 
@@ -146,17 +95,17 @@ void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
   (void)Tried([&] { TuneSeparation(flushed); });
   const DamageSearch damage = SearchDamage(status);
   {
-    MutexLock state(&state_mutex_);
-    told.installed = sealed_.Ended(group.get());
-    NotifyChanged();
+    MutexLock state(tree_->mutex());
+    told.installed = tree_->sealed().Ended(group.get());
+    tree_->NotifyChanged();
     if (status.ok()) {
       faults_.Worked(BackgroundFaults::Work::kFlush);
     } else if (!instance_->cancelled) {
-      faults_.Failed(BackgroundFaults::Work::kFlush, status, began_us, damage, *version_);
+      faults_.Failed(BackgroundFaults::Work::kFlush, status, began_us, damage, *tree_->version());
     }
     if (status.ok())
       (void)Tried([this] {
-        state_mutex_.AssertHeld();
+        tree_->mutex()->AssertHeld();
         ScheduleFlushes(false);
       });
   }
@@ -173,7 +122,7 @@ void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
 void DBImpl::TuneSeparation(const std::vector<Flushed>& installed) {
   if (installed.empty()) return;
   // Not the view: that would keep memtables in memory meanwhile.
-  const std::shared_ptr<const Version> version = view_.Get()->version;
+  const std::shared_ptr<const Version> version = tree_->view()->version;
   const auto get = [](const Counters::Counter& c) { return c.load(std::memory_order_relaxed); };
   const SeparationTuner::Instance instance{
       .memtable_bytes = instance_->memtable_bytes_max,
@@ -201,7 +150,7 @@ Status DBImpl::Flush(FlushGroup* group, FlushInfo* told, std::vector<Flushed>* i
   input.tables = tables_.Options();
   bool flushed;
   {
-    MutexLock state(&state_mutex_);
+    MutexLock state(tree_->mutex());
     flushed = group->done;  // only the install failed the last time
     for (const std::shared_ptr<SealedRun>& run : group->runs) {
       input.runs.push_back(run->memtable);
@@ -209,7 +158,7 @@ Status DBImpl::Flush(FlushGroup* group, FlushInfo* told, std::vector<Flushed>* i
     }
     // A snapshot may name files that have left the version since it was taken.
     input.nothing_older =
-        sealed_.IsOldest(*group) && !HasFiles(*version_) && snapshots_->size() == 0;
+        tree_->sealed().IsOldest(*group) && !HasFiles(*tree_->version()) && snapshots_->size() == 0;
     told->cause = group->runs.back()->cause;
   }
   told->memtables = static_cast<uint32_t>(input.runs.size());
@@ -226,7 +175,7 @@ Status DBImpl::Flush(FlushGroup* group, FlushInfo* told, std::vector<Flushed>* i
     status = RunFlush(MakeJobContext(0), input, &output);
   }
   {
-    MutexLock state(&state_mutex_);
+    MutexLock state(tree_->mutex());
     if (!flushed && status.ok()) {
       group->done = true;
       group->file = std::move(output.file);
@@ -247,12 +196,12 @@ Status DBImpl::Flush(FlushGroup* group, FlushInfo* told, std::vector<Flushed>* i
 // Oldest first, and only as far as the oldest is done: a run never becomes a file before the runs
 // that are older than it.
 Status DBImpl::InstallFlushes(std::vector<Flushed>* installed) {
-  MutexLock install(versions_.install_mutex());
+  MutexLock install(tree_->versions.install_mutex());
   while (true) {
     std::shared_ptr<FlushGroup> group;
     {
-      MutexLock state(&state_mutex_);
-      group = sealed_.OldestDone();
+      MutexLock state(tree_->mutex());
+      group = tree_->sealed().OldestDone();
       if (group == nullptr) return Status::OK();
     }
     LAVA_RETURN_IF_ERROR(InstallGroup(group, installed));
@@ -269,15 +218,13 @@ Status DBImpl::InstallGroup(const std::shared_ptr<FlushGroup>& group,
   const std::optional<uint64_t> wal_flushed = group->edit.wal_flushed;
   const Status trimmed = wal_flushed ? wal_.Flushed(*wal_flushed) : Status::OK();
   if (wal_.enabled()) RemoveReplayedSegments();
-  MutexLock state(&state_mutex_);
+  MutexLock state(tree_->mutex());
   if (wal_flushed) faults_.Note(BackgroundFaults::Work::kLog, trimmed);
-  adoption_due_ = true;
-  CommitGroup(group);
-  adoption_due_ = false;
+  tree_->AdoptFlush(group);
   Counters::Add(&instance_->counters.versions_installed, 1);
   (void)Tried([&] {
-    versions_.install_mutex()->AssertHeld();
-    state_mutex_.AssertHeld();
+    tree_->versions.install_mutex()->AssertHeld();
+    tree_->mutex()->AssertHeld();
     DropReleased();
     Flushed& flushed = installed->emplace_back();
     flushed.file = group->file;
@@ -297,68 +244,21 @@ Status DBImpl::LogGroup(FlushGroup* group) {
   if (group->file != nullptr) edit.Add(0, {group->file, group->file->lower, group->file->upper});
   for (const std::shared_ptr<ValueFileMeta>& file : group->value_files) edit.AddBorn(file);
   {
-    MutexLock state(&state_mutex_);
-    AdoptLeft();
+    MutexLock state(tree_->mutex());
+    tree_->AdoptLeft();
   }
   for (const std::shared_ptr<SealedRun>& run : group->runs) {
     for (uint64_t id : run->dropped_tables)
       // A table that was created again stays. No table can be created before the edit is logged,
       // because that needs the install mutex, too.
-      if (versions_.state().tables.contains(id) && !tables_.IsKnown(id) &&
+      if (tree_->versions.state().tables.contains(id) && !tables_.IsKnown(id) &&
           std::find(edit.dropped.begin(), edit.dropped.end(), id) == edit.dropped.end())
         edit.dropped.push_back(id);
   }
   if (wal_.enabled()) edit.wal_flushed = group->runs.front()->wal_last;
   group->edit = edit;
   if (group->file == nullptr && edit.dropped.empty() && !edit.wal_flushed) return Status::OK();
-  return Log(edit, group);
-}
-
-// Takes all memory before anything that cannot be done again.
-void DBImpl::CommitGroup(const std::shared_ptr<FlushGroup>& group) {
-  for (const std::shared_ptr<SealedRun>& run : group->runs) {
-    for (const std::shared_ptr<LogSegment>& segment : run->segments) {
-      const auto kept = [&segment](const auto& file) { return file->id == segment->id(); };
-      const bool lives = std::any_of(group->value_files.begin(), group->value_files.end(), kept);
-      versions_.obsolete_files().AddSegment(segment, /*became_file=*/lives);
-    }
-  }
-  SealedMemTables::Runs left = sealed_.WithoutOldest();
-  std::unique_ptr<ReadView> view = NewView(active_now(), left, versions_.newest());
-  snapshots_->RunsFlushed(group->runs, group->edit);
-  sealed_.RemoveOldest(std::move(left));
-  AdoptVersion();
-  Publish(std::move(view));
-}
-
-// Readers get what the manifest has.
-void DBImpl::Adopt() {
-  adoption_due_ = true;
-  if (const std::shared_ptr<FlushGroup> group = sealed_.OldestLogged()) {
-    CommitGroup(group);
-  } else {
-    std::unique_ptr<ReadView> view = NewView(active_now(), sealed_.runs(), versions_.newest());
-    AdoptVersion();
-    Publish(std::move(view));
-  }
-  adoption_due_ = false;
-}
-
-// What there was no memory for when it was logged.
-void DBImpl::AdoptLeft() {
-  if (adoption_due_) Adopt();
-}
-
-// group: the flush that the edit is of, or null.
-Status DBImpl::Log(const VersionEdit& edit, FlushGroup* group) {
-  const Status status = versions_.Log(edit);
-  MutexLock state(&state_mutex_);
-  if (!status.ok()) {
-    UpdateAttention();
-  } else if (group != nullptr) {
-    group->logged = true;
-  }
-  return status;
+  return tree_->Log(edit, group);
 }
 
 Status DBImpl::WaitUntil(const std::function<bool()>& flushed, uint32_t timeout_ms,
@@ -366,7 +266,7 @@ Status DBImpl::WaitUntil(const std::function<bool()>& flushed, uint32_t timeout_
   const auto deadline =
       std::chrono::steady_clock::now() +
       std::chrono::milliseconds(std::min(timeout_ms, instance_->environment.wait_ms_max));
-  MutexLock state(&state_mutex_);
+  MutexLock state(tree_->mutex());
   bool forced = false;
   while (true) {
     if (instance_->closed.load()) return Status::Closed("the instance was closed");
@@ -377,8 +277,7 @@ Status DBImpl::WaitUntil(const std::function<bool()>& flushed, uint32_t timeout_
       instance_->executor->Poke();
       forced = true;
     }
-    if (!changed_.WaitUntil(&state_mutex_, deadline))
-      return flushed() ? Status::OK() : Status::Busy();
+    if (!tree_->WaitUntil(deadline)) return flushed() ? Status::OK() : Status::Busy();
   }
 }
 
@@ -388,13 +287,13 @@ Status DBImpl::Flush(uint32_t timeout_ms) {
     MutexLock write(&write_mutex_);
     if (instance_->closed.load()) return Status::Closed("the instance was closed");
     SealLocked(FlushCause::kRequested);
-    MutexLock state(&state_mutex_);
-    sequence = sealed_.sealed_through();
+    MutexLock state(tree_->mutex());
+    sequence = tree_->sealed().sealed_through();
   }
   const Status status = WaitUntil(
       [this, sequence] {
-        state_mutex_.AssertHeld();
-        return sealed_.installed_through() >= sequence;
+        tree_->mutex()->AssertHeld();
+        return tree_->sealed().installed_through() >= sequence;
       },
       timeout_ms, faults_.seen_by_flush());
   RemoveObsoleteFiles();

@@ -57,11 +57,11 @@ void DBImpl::ScheduleGc() {
   std::unique_ptr<CollectionFindings> findings = collection_planner_.TakeFindings();
   if (instance_->closed.load()) return;
   {
-    MutexLock state(&state_mutex_);
-    if (versions_.failed()) return;
-    AdoptLeft();
+    MutexLock state(tree_->mutex());
+    if (tree_->versions.failed()) return;
+    tree_->AdoptLeft();
     // All key files decide which values live, so collections wait until none is missing or damaged.
-    if (late_files_.any_key_file() || faults_.IsKeyFileDamaged(*version_) ||
+    if (late_files_.any_key_file() || faults_.IsKeyFileDamaged(*tree_->version()) ||
         !faults_.MayStart(BackgroundFaults::Work::kCollection))
       return;
   }
@@ -78,7 +78,7 @@ void DBImpl::ScheduleGc() {
   }
   if (running_jobs_.collections() > 0) return;
   // Nothing is left to do, so work that failed before will not be tried again.
-  MutexLock state(&state_mutex_);
+  MutexLock state(tree_->mutex());
   faults_.Worked(BackgroundFaults::Work::kCollection);
 }
 
@@ -92,7 +92,7 @@ bool DBImpl::StartCollection(std::shared_ptr<GcTask> task) {
     running_jobs_.Remove(task);
     return false;
   }
-  space_.AddCopied(task->copied_bytes);
+  tree_->space.AddCopied(task->copied_bytes);
   ++job_counts_.in_flight;
   return true;
 }
@@ -121,12 +121,13 @@ void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
   {
     MutexLock jobs(&jobs_mutex_);
     running_jobs_.Remove(task);
-    space_.RemoveCopied(task->copied_bytes);
+    tree_->space.RemoveCopied(task->copied_bytes);
     {
-      MutexLock state(&state_mutex_);
+      MutexLock state(tree_->mutex());
       if (!put_off && status.ok()) faults_.Worked(BackgroundFaults::Work::kCollection);
       if (!status.ok() && !instance_->cancelled)
-        faults_.Failed(BackgroundFaults::Work::kCollection, status, began_us, damage, *version_);
+        faults_.Failed(BackgroundFaults::Work::kCollection, status, began_us, damage,
+                       *tree_->version());
     }
     // If nothing is left to collect, compactions may expose more.
     if (!put_off) ScheduleAll();
@@ -181,19 +182,19 @@ Status DBImpl::CollectGarbage(const GcTask& task, CollectionInfo* told) {
 // manifest's version now: births may have left it since the job began. Not *installed: the clock
 // was set back, so that dropped values have not expired. The outputs are then removed.
 Status DBImpl::InstallGc(const GcTask& task, const GcOutput& output, bool* installed) {
-  MutexLock install(versions_.install_mutex());
+  MutexLock install(tree_->versions.install_mutex());
   const CpuSpan cpu(&instance_->counters.install_cpu_us);
   {
-    MutexLock state(&state_mutex_);
-    AdoptLeft();
+    MutexLock state(tree_->mutex());
+    tree_->AdoptLeft();
     *installed = HasStillExpired(task.input, output, instance_->expiry_time.Now().older_ms);
     if (!*installed) {
       for (const auto& file : output.files)
-        versions_.obsolete_files().Add(file->id.ValueFileName(), file);
+        tree_->versions.obsolete_files().Add(file->id.ValueFileName(), file);
       return Status::OK();
     }
   }
-  const Version& now = *versions_.state().version;
+  const Version& now = *tree_->versions.state().version;
   VersionEdit edit;
   for (const std::shared_ptr<ValueFileMeta>& file : task.input.expired)
     if (now.value_files.contains(file->id)) edit.values_removed.push_back(file->id);
@@ -225,18 +226,18 @@ Status DBImpl::InstallGc(const GcTask& task, const GcOutput& output, bool* insta
     if (!added.places.empty()) {
       edit.values_added.push_back(std::move(added));
     } else {  // all of its values have died meanwhile
-      versions_.obsolete_files().Add(file->id.ValueFileName(), file);
+      tree_->versions.obsolete_files().Add(file->id.ValueFileName(), file);
     }
   }
   if (edit.values_removed.empty()) return Status::OK();
-  LAVA_RETURN_IF_ERROR(Log(edit));
+  LAVA_RETURN_IF_ERROR(tree_->Log(edit));
   {
     // Before a plan sees the outputs.
     MutexLock jobs(&jobs_mutex_);
     (void)Tried([&] {
       jobs_mutex_.AssertHeld();
-      versions_.install_mutex()->AssertHeld();
-      const Version& logged = *versions_.state().version;
+      tree_->versions.install_mutex()->AssertHeld();
+      const Version& logged = *tree_->versions.state().version;
       for (const std::shared_ptr<ValueFileMeta>& file : output.files) {
         const auto entry = logged.value_files.find(file->id);
         if (entry != logged.value_files.end())
@@ -244,10 +245,10 @@ Status DBImpl::InstallGc(const GcTask& task, const GcOutput& output, bool* insta
       }
     });
   }
-  MutexLock state(&state_mutex_);
-  space_.LearnFreed(task.input, output, instance_->clock->MonotonicMicros() - task.began_us,
-                    job_counts_.collections);
-  Adopt();
+  MutexLock state(tree_->mutex());
+  tree_->space.LearnFreed(task.input, output, instance_->clock->MonotonicMicros() - task.began_us,
+                          job_counts_.collections);
+  tree_->Adopt();
   Counters::Add(&instance_->counters.versions_installed, 1);
   return Status::OK();
 }

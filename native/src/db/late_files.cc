@@ -110,8 +110,8 @@ Status DBImpl::FileArrived(const std::string& name) {
   const bool last_key_file = key_file != nullptr && !late_files_.any_key_file();
   std::shared_ptr<const Version> version;
   {
-    MutexLock state(&state_mutex_);
-    version = version_;
+    MutexLock state(tree_->mutex());
+    version = tree_->version();
   }
   {
     // Both look at all files: not for each one that is of no use to them.
@@ -119,9 +119,9 @@ Status DBImpl::FileArrived(const std::string& name) {
     if (key_file != nullptr) ScheduleCompactions();
     if (last_key_file || !late_files_.AnyOf(*version)) ScheduleGc();
   }
-  MutexLock state(&state_mutex_);
-  ReportJobs();
-  NotifyChanged();
+  MutexLock state(tree_->mutex());
+  tree_->ReportJobs();
+  tree_->NotifyChanged();
   return status;
 }
 
@@ -133,7 +133,7 @@ std::vector<Snapshot::File> DBImpl::MissingFiles() const {
       missing.push_back({std::move(name), file.bytes, file.crc32c, true});
   };
   if (late_files_.empty()) return missing;
-  const ViewRef view = view_.Get();
+  const ViewRef view = tree_->view();
   if (!view) return missing;
   for (const auto& level : view->version->levels)
     for (const FileEntry& entry : level) add(*entry.file, entry.file->id.FileName());

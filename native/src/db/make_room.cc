@@ -7,8 +7,8 @@ namespace lava {
 // The common case costs a few loads.
 Status DBImpl::MakeRoom(uint64_t bytes, Purpose purpose) {
   last_write_.Forget();
-  if (!attention_.load(std::memory_order_relaxed) && !instance_->quota->pressing() &&
-      !segments_.full() && active_->arena_bytes() + bytes <= instance_->memtable_bytes_max &&
+  if (!tree_->attention() && !instance_->quota->pressing() && !segments_.full() &&
+      active_->arena_bytes() + bytes <= instance_->memtable_bytes_max &&
       instance_->lease->write_buffer_used_bytes() + bytes <= instance_->lease->write_buffer_bytes())
       [[likely]]
     return Status::OK();
@@ -22,13 +22,14 @@ Status DBImpl::MakeRoomSlow(uint64_t bytes, Purpose purpose) {
   bool may_pass_limit = false;  // there is space again, or nothing more can be given back
   while (true) {
     if (instance_->closed.load()) return Status::Closed("the instance was closed");
-    MutexLock state(&state_mutex_);
-    if (versions_.failed()) return versions_.status();
+    MutexLock state(tree_->mutex());
+    if (tree_->versions.failed()) return tree_->versions.status();
     const StallCondition condition = JudgeStall(bytes);
     const bool behind = WaitsForJobs(condition);
     if (behind) waited_for = condition;
-    if (space_.IsVerdictOld()) space_.Report(SpaceWorkNow());
-    const bool for_space = !behind && purpose == Purpose::kStore && space_.state().slows_writes();
+    if (tree_->space.IsVerdictOld()) tree_->space.Report(tree_->SpaceWorkNow());
+    const bool for_space =
+        !behind && purpose == Purpose::kStore && tree_->space.state().slows_writes();
     write_stall_.Begin(started_us);
     uint64_t until_us = deadline_us;
     bool go_on = !behind, relieve = behind;
@@ -46,7 +47,7 @@ Status DBImpl::MakeRoomSlow(uint64_t bytes, Purpose purpose) {
     LAVA_RETURN_IF_ERROR(hopeless);
     if (go_on) {
       write_stall_.Count(waited_for, for_space, instance_->clock->MonotonicMicros() - started_us);
-      if (for_space) space_.Pay(bytes);
+      if (for_space) tree_->space.Pay(bytes);
       const bool full =
           segments_.full() || active_->arena_bytes() + bytes > instance_->memtable_bytes_max;
       const FlushCause cause = full ? FlushCause::kMemtableFull : FlushCause::kMemoryShared;
@@ -55,7 +56,7 @@ Status DBImpl::MakeRoomSlow(uint64_t bytes, Purpose purpose) {
       RelieveLease();
       return Status::OK();
     }
-    const uint64_t changes = changes_, since_us = write_stall_.since_us();
+    const uint64_t changes = tree_->changes(), since_us = write_stall_.since_us();
     state.Unlock();
     bool relieved = false, out_of_time = false;
     {
@@ -66,10 +67,9 @@ Status DBImpl::MakeRoomSlow(uint64_t bytes, Purpose purpose) {
       out_of_time = now_us >= deadline_us;
       if (hopeless.ok() && !relieved && !out_of_time) {
         RelieveLease();
-        MutexLock waits(&state_mutex_);
-        if (changes_ == changes)
-          changed_.WaitFor(&state_mutex_,
-                           std::chrono::microseconds(until_us - std::min(until_us, now_us)));
+        MutexLock waits(tree_->mutex());
+        tree_->WaitForChange(changes,
+                             std::chrono::microseconds(until_us - std::min(until_us, now_us)));
       }
     }
     if (!hopeless.ok()) {
@@ -87,7 +87,7 @@ Status DBImpl::MakeRoomSlow(uint64_t bytes, Purpose purpose) {
 Status DBImpl::StallFailed(StallCondition condition, Purpose purpose, const Status& hopeless) {
   if (!instance_->notifier->listening()) return hopeless;
   {
-    MutexLock state(&state_mutex_);
+    MutexLock state(tree_->mutex());
     if (!TellStall(condition, purpose, /*go_on=*/false, hopeless)) return hopeless;
   }
   MutexUnlock others(&write_mutex_);
@@ -99,21 +99,21 @@ bool DBImpl::TellStall(StallCondition condition, Purpose purpose, bool go_on,
                        const Status& status) {
   const bool told =
       write_stall_.Tell({.condition = condition,
-                         .space = space_.state(),
+                         .space = tree_->space.state(),
                          .stores = purpose == Purpose::kStore,
                          .goes_on = go_on,
-                         .memtables = static_cast<uint32_t>(sealed_.size()),
-                         .level0_files = static_cast<uint32_t>(version_->levels[0].size())},
+                         .memtables = static_cast<uint32_t>(tree_->sealed().size()),
+                         .level0_files = static_cast<uint32_t>(tree_->version()->levels[0].size())},
                         status, instance_->clock->MonotonicMicros());
-  if (told) UpdateAttention();
+  if (told) tree_->UpdateAttention();
   return told;
 }
 
 StallCondition DBImpl::JudgeStall(uint64_t bytes) const {
   return JudgeWrite(
-      {.l0_depth = l0_depth_,
+      {.l0_depth = tree_->l0_depth(),
        .l0_stall_trigger = instance_->options.l0_stall_trigger,
-       .sealed_runs = static_cast<uint32_t>(sealed_.size()),
+       .sealed_runs = static_cast<uint32_t>(tree_->sealed().size()),
        .sealed_runs_max = instance_->options.sealed_runs_max,
        .active_empty = active_->empty() && !segments_.full(),
        .active_bytes = segments_.full() ? instance_->memtable_bytes_max : active_->arena_bytes(),
@@ -135,22 +135,23 @@ Status DBImpl::Relieve(StallCondition condition, uint64_t since_us, bool* reliev
 }
 
 Status DBImpl::RelieveMemtables(uint64_t since_us) {
-  const auto flush = [&]() LAVA_REQUIRES(state_mutex_) {
-    if (sealed_.running() == 0)
+  const auto flush = [&]() LAVA_REQUIRES(tree_->mutex()) {
+    if (tree_->sealed().running() == 0)
       LAVA_RETURN_IF_ERROR(faults_.RetryNow(BackgroundFaults::Work::kFlush, since_us));
     ScheduleFlushes(false);
     instance_->executor->Urge(os::Priority::kFlush);
-    return sealed_.running() == 0 ? faults_.StatusOf(BackgroundFaults::Work::kFlush) : Status::OK();
+    return tree_->sealed().running() == 0 ? faults_.StatusOf(BackgroundFaults::Work::kFlush)
+                                          : Status::OK();
   };
   {
-    MutexLock state(&state_mutex_);
+    MutexLock state(tree_->mutex());
     if (!faults_.is_disk_full()) return flush();
   }
   // Garbage may fill the disk.
   MutexLock jobs(&jobs_mutex_);
   ScheduleGc();
   ScheduleCompactions();
-  MutexLock state(&state_mutex_);
+  MutexLock state(tree_->mutex());
   UrgeSpace();
   if (job_counts_.compactions + job_counts_.collections > 0) return Status::OK();
   return flush();
@@ -159,7 +160,7 @@ Status DBImpl::RelieveMemtables(uint64_t since_us) {
 Status DBImpl::RelieveLevel0(uint64_t since_us) {
   MutexLock jobs(&jobs_mutex_);
   {
-    MutexLock state(&state_mutex_);
+    MutexLock state(tree_->mutex());
     if (job_counts_.compactions == 0)
       LAVA_RETURN_IF_ERROR(faults_.RetryNow(BackgroundFaults::Work::kCompaction, since_us));
     ScheduleFlushes(false);
@@ -168,9 +169,9 @@ Status DBImpl::RelieveLevel0(uint64_t since_us) {
   instance_->executor->Urge(os::Priority::kL0Compaction);
   instance_->executor->Urge(
       os::Priority::kCompaction);  // it may hold files that L0 is to be merged with
-  MutexLock state(&state_mutex_);
+  MutexLock state(tree_->mutex());
   if (job_counts_.compactions > 0) return Status::OK();
-  if (faults_.avoids_any()) return faults_.DamageOf(*version_);
+  if (faults_.avoids_any()) return faults_.DamageOf(*tree_->version());
   return faults_.StatusOf(BackgroundFaults::Work::kCompaction);
 }
 
@@ -200,8 +201,8 @@ void DBImpl::RequestSeal() {
     // The memtable may have been sealed for another reason meanwhile.
     if (active_->arena_bytes() < WorthSealing()) return;
     {
-      MutexLock state(&state_mutex_);
-      if (!sealed_.empty()) return;  // see LeaseMember::active_bytes()
+      MutexLock state(tree_->mutex());
+      if (!tree_->sealed().empty()) return;  // see LeaseMember::active_bytes()
     }
     SealLocked(FlushCause::kMemoryShared);
     instance_->executor->Urge(os::Priority::kFlush);  // writers of another instance wait

@@ -60,7 +60,7 @@ Status DBImpl::Start(std::span<const ImportSource> imports) {
   LAVA_RETURN_IF_ERROR(ReplayWal());
   seal_requested_ = false;
   {
-    MutexLock install(versions_.install_mutex());
+    MutexLock install(tree_->versions.install_mutex());
     RemoveReplayedSegments();
   }
   instance_->notifier->Deliver();
@@ -68,28 +68,27 @@ Status DBImpl::Start(std::span<const ImportSource> imports) {
 }
 
 Status DBImpl::OpenVersion(std::span<const ImportSource> imports) {
-  MutexLock install(versions_.install_mutex());
+  MutexLock install(tree_->versions.install_mutex());
   VersionEdit first;
   LAVA_RETURN_IF_ERROR(OpenManifest(imports, &first));
   LAVA_RETURN_IF_ERROR(OpenWal(&first));
-  ManifestState next = versions_.state();
+  ManifestState next = tree_->versions.state();
   LAVA_RETURN_IF_ERROR(ApplyEdit(first, &next));
   LAVA_RETURN_IF_ERROR(OpenFiles(*next.version, imports));
-  LAVA_RETURN_IF_ERROR(versions_.Begin(first));
-  LAVA_RETURN_IF_ERROR(changelog_.Open(versions_.origin(), versions_.state().origins,
-                                       versions_.state().entries_released.value_or(0)));
+  LAVA_RETURN_IF_ERROR(tree_->versions.Begin(first));
+  LAVA_RETURN_IF_ERROR(changelog_.Open(tree_->versions.origin(), tree_->versions.state().origins,
+                                       tree_->versions.state().entries_released.value_or(0)));
   LAVA_RETURN_IF_ERROR(RemoveUnnamedFiles());
 
-  tables_.Recover(versions_.state().tables);
+  tables_.Recover(tree_->versions.state().tables);
   instance_->lease->Join(this);
-  space_.Join(this);
+  tree_->space.Join(this);
   joined_ = true;
   {
     MutexLock write(&write_mutex_);
-    MutexLock state(&state_mutex_);
+    MutexLock state(tree_->mutex());
     active_ = MemTable::Create(instance_->budget.counter(MemoryPurpose::kMemtables));
-    AdoptVersion();
-    PublishView();
+    tree_->Begin(active_);
   }
   MutexLock jobs(&jobs_mutex_);
   ScheduleCompactions();
@@ -98,11 +97,11 @@ Status DBImpl::OpenVersion(std::span<const ImportSource> imports) {
 }
 
 Status DBImpl::OpenManifest(std::span<const ImportSource> imports, VersionEdit* first) {
-  const Status recovered = versions_.Recover();
+  const Status recovered = tree_->versions.Recover();
   if (recovered.ok()) {
     if (!imports.empty())
       return Status::InvalidArgument("import: the directory holds an instance already");
-    const uint32_t found = versions_.state().partition_bytes;
+    const uint32_t found = tree_->versions.state().partition_bytes;
     if (found != instance_->options.partition_bytes)
       return Status::InvalidArgument("the instance has partition_bytes " + std::to_string(found) +
                                      ", the options say " +
@@ -110,13 +109,13 @@ Status DBImpl::OpenManifest(std::span<const ImportSource> imports, VersionEdit* 
   } else if (recovered.IsNotFound()) {
     if (imports.empty() && !instance_->options.create_if_missing)
       return Status::NotFound("no instance here, and options.create_if_missing is off");
-    versions_.StartFresh();
+    tree_->versions.StartFresh();
     first->partition_bytes = instance_->options.partition_bytes;
     LAVA_RETURN_IF_ERROR(BuildImport(imports, first));
   } else {
     return recovered;
   }
-  versions_.DrawOrigin(first);
+  tree_->versions.DrawOrigin(first);
   return Status::OK();
 }
 
@@ -152,15 +151,15 @@ Status DBImpl::OpenFiles(const Version& version, std::span<const ImportSource> i
 
 Status DBImpl::RemoveUnnamedFiles() {
   std::set<std::string> named;
-  for (const auto& level : versions_.state().version->levels)
+  for (const auto& level : tree_->versions.state().version->levels)
     for (const FileEntry& entry : level) named.insert(entry.file->id.FileName());
-  for (const auto& [id, entry] : versions_.state().version->value_files)
+  for (const auto& [id, entry] : tree_->versions.state().version->value_files)
     named.insert(id.ValueFileName());
   LAVA_ASSIGN_OR_RETURN(const std::vector<std::string> names,
                         instance_->files->List(instance_->path));
   for (const std::string& name : names) {
     const bool unnamed = IsDataFile(name) && !named.contains(name);
-    if (!unnamed && !versions_.IsOldManifest(name)) continue;
+    if (!unnamed && !tree_->versions.IsOldManifest(name)) continue;
     if (wal_.enabled() && name.ends_with(".vsst")) {
       if (!changelog_.Holds(name)) replayed_segments_.Add(name);
       continue;
@@ -183,17 +182,17 @@ Status DBImpl::CloseNow() {
   if (torn_down_) return Status::OK();
   if (!instance_->closed.load()) {
     {
-      // Else PublishView() could look at instance_->closed before, and call writers off attention
-      // behind it.
-      MutexLock state(&state_mutex_);
+      // Else a thread that publishes a view could look at closed before, and call writers off
+      // attention behind it.
+      MutexLock state(tree_->mutex());
       instance_->closed = true;
-      attention_ = true;
-      NotifyChanged();
+      tree_->UpdateAttention();
+      tree_->NotifyChanged();
     }
     manual_compactions_.Close();
     instance_->cancelled = true;
     if (joined_) instance_->lease->Leave(this);
-    space_.Leave();
+    tree_->space.Leave();
   }
   // Jobs look at instance_->cancelled between records, but nothing breaks off a call to the system.
   if (!instance_->gate->Close(
@@ -220,30 +219,27 @@ void DBImpl::TearDown() {
     // Else a writer or a snapshot that is not told yet would lose the view amid its work, or
     // publish another behind this.
     MutexLock write(&write_mutex_);
-    MutexLock state(&state_mutex_);
-    view_.Set(ViewRef());
+    MutexLock state(tree_->mutex());
+    tree_->HideView();
   }
   RemoveObsoleteFiles();
   SyncSegments();
   {
-    MutexLock install(versions_.install_mutex());
+    MutexLock install(tree_->versions.install_mutex());
     MutexLock write(&write_mutex_);
     MutexLock jobs(&jobs_mutex_);
-    MutexLock state(&state_mutex_);
-    versions_.Close();
+    MutexLock state(tree_->mutex());
+    tree_->versions.Close();
     segments_.Seal();
     changelog_.Clear();
     wal = wal_.Close();
     active_.reset();
     active_bytes_ = 0;
-    sealed_.Clear();
+    tree_->Clear();
     running_jobs_.Clear();
     (void)collection_planner_.TakeFindings();
     late_files_.Clear();
     tables_.ForgetDeadRanges();
-    version_ = std::make_shared<Version>();
-    adoption_due_ = false;
-    instance_->budget.counter(MemoryPurpose::kMetadata)->Release(std::exchange(metadata_bytes_, 0));
     directory_lock_.reset();
   }
   wal.reset();

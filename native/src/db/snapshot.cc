@@ -196,7 +196,7 @@ Status SnapshotImpl::Files(std::vector<File>* files, std::string* metadata) {
   LAVA_RETURN_IF_ERROR(db_->DamageIn(*view->version));
   *files = FilesOf(*view->version);
   db_->MarkMissing(files);
-  db_->GoesIntoCheckpoint(*view->version);
+  db_->tree()->GoesIntoCheckpoint(*view->version);
   ManifestState state;
   state.version = view->version;
   state.tables = tables_;
@@ -218,15 +218,10 @@ Result<std::shared_ptr<Snapshot>> DBImpl::TakeSnapshotNow() {
   std::map<uint64_t, TableRegistration> tables = tables_.Registrations();
   // One step with the seal: a flush in between could move the sealed run to a file, and the
   // snapshot would not count the run's bytes as its own.
-  MutexLock state(&state_mutex_);
+  MutexLock state(tree_->mutex());
   SealBothLocked(FlushCause::kSnapshot);
-  auto view = std::make_unique<ReadView>();
-  view->sealed = sealed_.runs();
-  view->version = version_;
-  view->totals = view_.Get()->totals;
-  sealed_.EndSnapshot();
   return std::shared_ptr<Snapshot>(
-      std::make_shared<SnapshotImpl>(this, instance_->gate, snapshots_, ViewRef(view.release()),
+      std::make_shared<SnapshotImpl>(this, instance_->gate, snapshots_, tree_->SnapshotView(),
                                      std::move(tables), faults_.flush_failures()));
 }
 

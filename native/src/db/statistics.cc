@@ -8,7 +8,7 @@ namespace lava {
 
 DBStatistics DBImpl::statistics() const {
   DBStatistics out;
-  const ViewRef view = view_.Get();
+  const ViewRef view = tree_->view();
   if (view) {
     if (view->active != nullptr) {
       out.memtable_active_bytes = view->active->arena_bytes();
@@ -46,7 +46,7 @@ DBStatistics DBImpl::statistics() const {
     out.live_files += out.value_files;
     out.live_file_bytes += out.value_file_bytes;
   }
-  out.pinned_file_bytes = versions_.obsolete_files().pinned_bytes();
+  out.pinned_file_bytes = tree_->versions.obsolete_files().pinned_bytes();
   out.damaged_files = faults_.damaged_files();
   {
     MutexLock jobs(&jobs_mutex_);
@@ -54,12 +54,12 @@ DBStatistics DBImpl::statistics() const {
         compaction_planner_.PendingBytes(TakePlanInputs(), running_jobs_);
   }
   {
-    MutexLock state(&state_mutex_);
-    out.running_flushes = sealed_.running();
+    MutexLock state(tree_->mutex());
+    out.running_flushes = tree_->sealed().running();
     out.running_compactions = job_counts_.compactions;
     out.running_gc = job_counts_.collections;
   }
-  const SpaceState space = space_.state();
+  const SpaceState space = tree_->space.state();
   out.space_pressure_percent =
       static_cast<uint64_t>(std::max(space.own.fullness, space.process.writes.fullness) * 100);
   if (view) {
@@ -127,7 +127,7 @@ DBStatistics DBImpl::statistics() const {
 TableStatistics DBImpl::table_statistics(Table* table) const {
   TableStatistics out;
   TableImpl* impl;
-  const ViewRef view = view_.Get();
+  const ViewRef view = tree_->view();
   if (!tables_.Check(table, &impl).ok() || !view) return out;
   for (const auto& level : view->version->levels) {
     for (const FileEntry& entry : level) {

@@ -7,12 +7,12 @@ Result<Table*> DBImpl::CreateTable(std::string_view name, const TableOptions& op
   LAVA_RETURN_IF_ERROR(TableRegistry::Validate(name, options));
   const TableRegistration table{std::string(name), instance_->environment.table_id_of_name(name),
                                 options};
-  MutexLock install(versions_.install_mutex());
+  MutexLock install(tree_->versions.install_mutex());
   if (instance_->closed.load()) return Status::Closed("the instance was closed");
   LAVA_ASSIGN_OR_RETURN(const TableRegistry::Difference difference, tables_.Compare(table));
   // The manifest has a dropped table until a flush has written the table's range tombstones.
-  const bool was_dropped =
-      difference == TableRegistry::Difference::kNew && versions_.state().tables.contains(table.id);
+  const bool was_dropped = difference == TableRegistry::Difference::kNew &&
+                           tree_->versions.state().tables.contains(table.id);
   if (difference != TableRegistry::Difference::kNone) LAVA_RETURN_IF_ERROR(LogTable(table));
   // Without this record a replay of the log would drop the new table with the old one.
   if (was_dropped) {
@@ -25,7 +25,7 @@ Result<Table*> DBImpl::CreateTable(std::string_view name, const TableOptions& op
 Status DBImpl::LogTable(const TableRegistration& table) {
   VersionEdit edit;
   edit.registered.push_back(table);
-  return Log(edit);
+  return tree_->Log(edit);
 }
 
 Status DBImpl::SetTableOptions(Table* table, const TableOptions& options) {
@@ -46,7 +46,7 @@ Status DBImpl::DropTable(Table* table) {
 }
 
 Status DBImpl::DropNow(TableImpl* impl) {
-  MutexLock install(versions_.install_mutex());
+  MutexLock install(tree_->versions.install_mutex());
   MutexLock write(&write_mutex_);
   if (instance_->closed.load()) return Status::Closed("the instance was closed");
   // Another thread may have dropped the table since Check().

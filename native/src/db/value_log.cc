@@ -19,7 +19,7 @@ constexpr uint64_t kCompressedLeaseShare = 8;
 // it with its memtable before the next write.
 Status DBImpl::MakeSegment() {
   if (segments_.values() != nullptr) return Status::OK();
-  const FileId id = versions_.NewFileId();
+  const FileId id = tree_->versions.NewFileId();
   const ValueLogOptions options{
       .compression = instance_->options.value_compression,
       .sync = instance_->syncs(),
@@ -112,9 +112,9 @@ void DBImpl::SyncSegments() {
   std::vector<std::shared_ptr<LogSegment>> segments;
   {
     MutexLock write(&write_mutex_);
-    MutexLock state(&state_mutex_);
+    MutexLock state(tree_->mutex());
     segments = segments_.all();
-    for (const std::shared_ptr<SealedRun>& run : sealed_.runs())
+    for (const std::shared_ptr<SealedRun>& run : tree_->sealed().runs())
       segments.insert(segments.end(), run->segments.begin(), run->segments.end());
   }
   // Close() reports no error of these syncs: in this mode a power cut may take values anyway.
@@ -124,7 +124,7 @@ void DBImpl::SyncSegments() {
 
 // Segments of earlier runs are kept until all records that the log had at the opening are in files.
 void DBImpl::RemoveReplayedSegments() {
-  const uint64_t flushed = versions_.state().wal_flushed.value_or(0);
+  const uint64_t flushed = tree_->versions.state().wal_flushed.value_or(0);
   for (const std::string& name : replayed_segments_.TakeUnused(flushed)) RemoveFile(name);
 }
 

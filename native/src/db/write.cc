@@ -194,7 +194,7 @@ void DBImpl::Apply(const WriteBatch& batch, const WriteBatch::Operation& operati
 }
 
 void DBImpl::DeleteLocked(Slice internal_key, uint32_t prefix_bytes) {
-  if (has_older_.load(std::memory_order_relaxed)) {
+  if (tree_->has_older()) {
     active_->Delete(internal_key, prefix_bytes);
   } else {
     active_->Erase(internal_key);
@@ -210,8 +210,8 @@ void DBImpl::DeletePrefixLocked(Slice internal_prefix) {
 }
 
 bool DBImpl::OlderMayHavePrefix(Slice internal_prefix) const {
-  if (!has_older_.load(std::memory_order_relaxed)) return false;
-  const ViewRef view = view_.Get();
+  if (!tree_->has_older()) return false;
+  const ViewRef view = tree_->view();
   if (!view) return true;  // closed meanwhile
   const std::string end = PrefixEnd(internal_prefix);
   for (const std::shared_ptr<SealedRun>& run : view->sealed) {

@@ -12,7 +12,7 @@ std::string WalDirectory(const DBOptions& options, const std::string& path) {
 }
 
 Status DBImpl::OpenWal(VersionEdit* first) {
-  const std::optional<uint64_t> flushed = versions_.state().wal_flushed;
+  const std::optional<uint64_t> flushed = tree_->versions.state().wal_flushed;
   if (instance_->options.wal == WalMode::kNone) {
     if (!flushed) return Status::OK();
     return Status::InvalidArgument(
@@ -51,9 +51,9 @@ Status DBImpl::ReplayWal() {
 // later.
 Status DBImpl::ReplayTables(Replayed* replayed) {
   MutexUnlock others(&write_mutex_);
-  MutexLock install(versions_.install_mutex());
+  MutexLock install(tree_->versions.install_mutex());
   for (const auto& [id, table] : replayed->created) {
-    if (!versions_.state().tables.contains(id)) LAVA_RETURN_IF_ERROR(LogTable(table));
+    if (!tree_->versions.state().tables.contains(id)) LAVA_RETURN_IF_ERROR(LogTable(table));
   }
   return Status::OK();
 }

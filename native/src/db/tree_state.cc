@@ -1,0 +1,210 @@
+#include "db/tree_state.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/guarded.h"
+#include "db/version_search.h"
+#include "policy/overlap_depth.h"
+
+namespace lava {
+
+TreeState::TreeState(InstanceContext* instance, const Neighbours& neighbours)
+    : versions(
+          {.file_system = instance->files, .directory = instance->path, .sync = instance->syncs()},
+          &instance->counters),
+      space({.low_percent = instance->options.space_low_percent,
+             .high_percent = instance->options.space_high_percent,
+             .low_bytes = instance->options.space_low_bytes,
+             .high_bytes = instance->options.space_high_bytes,
+             .live_bytes_floor = instance->options.space_live_bytes_floor},
+            instance->options.slowed_bytes_per_second, instance->path, instance->quota,
+            instance->clock),
+      instance_(instance),
+      neighbours_(neighbours) {}
+
+void TreeState::Begin(std::shared_ptr<MemTable> active) {
+  active_ = std::move(active);
+  AdoptVersion();
+  Publish(NewView(active_, sealed_.runs(), version_));
+}
+
+void TreeState::Clear() {
+  active_.reset();
+  sealed_.Clear();
+  version_ = std::make_shared<Version>();
+  adoption_due_ = false;
+  instance_->budget.counter(MemoryPurpose::kMetadata)->Release(std::exchange(metadata_bytes_, 0));
+}
+
+TreeState::PreparedSeal TreeState::PrepareSeal(const std::shared_ptr<SealedRun>& run,
+                                               std::shared_ptr<MemTable> next) {
+  PreparedSeal prepared;
+  prepared.sealed = sealed_.With(run);
+  prepared.view = NewView(next, prepared.sealed, version_);
+  prepared.next = std::move(next);
+  return prepared;
+}
+
+void TreeState::Seal(PreparedSeal prepared) noexcept {
+  sealed_.Seal(std::move(prepared.sealed));
+  active_ = std::move(prepared.next);
+  Publish(std::move(prepared.view));
+}
+
+ViewRef TreeState::SnapshotView() {
+  auto view = std::make_unique<ReadView>();
+  view->sealed = sealed_.runs();
+  view->version = version_;
+  view->totals = view_.Get()->totals;
+  sealed_.EndSnapshot();
+  return ViewRef(view.release());
+}
+
+// Takes the memory that Publish() would need.
+std::unique_ptr<ReadView> TreeState::NewView(std::shared_ptr<MemTable> active,
+                                             const SealedMemTables::Runs& sealed,
+                                             std::shared_ptr<const Version> version) const {
+  auto view = std::make_unique<ReadView>();
+  const ViewRef before = view_.Get();
+  view->totals = before && before->version == version ? before->totals : TotalsOf(*version);
+  view->active = std::move(active);
+  view->sealed = sealed;
+  view->version = std::move(version);
+  return view;
+}
+
+// The view is of what active_, sealed_ and version_ are now. Does not fail.
+void TreeState::Publish(std::unique_ptr<ReadView> view) {
+  l0_depth_ = L0Depth();
+  flushing_ = !sealed_.empty();
+  has_older_ = flushing_ || HasFiles(*version_);
+  (void)Tried([this] {
+    mutex_.AssertHeld();
+    space.Update(SpaceWorkNow());
+  });  // the next view makes up for it
+  UpdateAttention();
+  view_.Set(ViewRef(view.release()));
+  NotifyChanged();
+}
+
+void TreeState::UpdateAttention() {
+  attention_ = instance_->closed.load() || versions.failed() ||
+               l0_depth_ >= instance_->options.l0_stall_trigger || space.state().own.slow > 0 ||
+               instance_->notifier->is_stalled();
+}
+
+// The number of files unless they are so many that it matters.
+uint32_t TreeState::L0Depth() const {
+  const FileList& files = version_->levels[0];
+  if (files.size() < instance_->options.l0_stall_trigger)
+    return static_cast<uint32_t>(files.size());
+  auto depth = static_cast<uint32_t>(files.size());
+  (void)Tried([&] {
+    std::vector<KeyRange> ranges;
+    for (const FileEntry& entry : files) ranges.push_back({entry.lower, entry.upper});
+    depth = OverlapDepth(ranges);
+  });
+  return depth;
+}
+
+Status TreeState::Log(const VersionEdit& edit, FlushGroup* group) {
+  const Status status = versions.Log(edit);
+  MutexLock lock(&mutex_);
+  if (!status.ok()) {
+    UpdateAttention();
+  } else if (group != nullptr) {
+    group->logged = true;
+  }
+  return status;
+}
+
+void TreeState::Adopt() {
+  adoption_due_ = true;
+  if (const std::shared_ptr<FlushGroup> group = sealed_.OldestLogged()) {
+    CommitFlush(group);
+  } else {
+    std::unique_ptr<ReadView> view = NewView(active_, sealed_.runs(), versions.newest());
+    AdoptVersion();
+    Publish(std::move(view));
+  }
+  adoption_due_ = false;
+}
+
+void TreeState::AdoptFlush(const std::shared_ptr<FlushGroup>& group) {
+  adoption_due_ = true;
+  CommitFlush(group);
+  adoption_due_ = false;
+}
+
+// Takes all memory before anything that cannot be done again.
+void TreeState::CommitFlush(const std::shared_ptr<FlushGroup>& group) {
+  for (const std::shared_ptr<SealedRun>& run : group->runs) {
+    for (const std::shared_ptr<LogSegment>& segment : run->segments) {
+      const auto kept = [&segment](const auto& file) { return file->id == segment->id(); };
+      const bool lives = std::any_of(group->value_files.begin(), group->value_files.end(), kept);
+      versions.obsolete_files().AddSegment(segment, /*became_file=*/lives);
+    }
+  }
+  SealedMemTables::Runs left = sealed_.WithoutOldest();
+  std::unique_ptr<ReadView> view = NewView(active_, left, versions.newest());
+  neighbours_.snapshots->RunsFlushed(group->runs, group->edit);
+  sealed_.RemoveOldest(std::move(left));
+  AdoptVersion();
+  Publish(std::move(view));
+}
+
+// The caller publishes the view. Does not fail: the next version counts what there was no memory
+// for.
+void TreeState::AdoptVersion() {
+  version_ = versions.newest();
+  (void)Tried([this] {
+    mutex_.AssertHeld();
+    MemoryCounter* const counter = instance_->budget.counter(MemoryPurpose::kMetadata);
+    const uint64_t bytes = sizeof(Version) + version_->sums.memory_bytes, before = metadata_bytes_;
+    if (bytes > before) counter->Charge(bytes - before);
+    metadata_bytes_ = bytes;
+    if (bytes < before) counter->Release(before - bytes);
+    space.SetVersion(*version_);
+  });
+  neighbours_.faults->VersionIs(*version_);
+}
+
+SpaceWork TreeState::SpaceWorkNow() const {
+  SpaceWork work;
+  work.pinned_bytes = versions.obsolete_files().pinned_bytes();
+  work.busy = neighbours_.job_counts->in_flight > 0 || neighbours_.late_files->any_key_file();
+  work.collecting = neighbours_.job_counts->collections > 0;
+  if (work.pinned_bytes > 0) work.oldest_snapshot = neighbours_.snapshots->oldest();
+  if (const Status failure = neighbours_.faults->FirstFailure(); !failure.ok())
+    work.failure = failure.ToString();
+  return work;
+}
+
+void TreeState::ReportJobs() {
+  if (instance_->quota->limited()) space.Report(SpaceWorkNow());
+}
+
+void TreeState::AddTo(PlanInputs* inputs) const {
+  const SpaceState now = space.state();
+  inputs->version = version_;
+  inputs->pressure = now.jobs();
+  inputs->own_pressure = now.own;
+  inputs->live_bytes = now.use.live_bytes;
+  inputs->hidden_bytes = now.hidden_bytes;
+  inputs->takes_checkpoints = takes_checkpoints_;
+  inputs->origin = versions.origin();
+  inputs->in_checkpoint_below = in_checkpoint_below_;
+}
+
+void TreeState::GoesIntoCheckpoint(const Version& version) {
+  uint64_t below = 0;
+  for (const auto& [id, entry] : version.value_files)
+    if (id.origin == versions.origin()) below = std::max(below, id.number + 1);
+  MutexLock lock(&mutex_);
+  takes_checkpoints_ = true;
+  in_checkpoint_below_ = std::max(in_checkpoint_below_, below);
+}
+
+}  // namespace lava
