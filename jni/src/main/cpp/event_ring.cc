@@ -71,7 +71,7 @@ class EventWriter {
     // No character is cut in two.
     while (length < text.size() && length > 0 && (text[length] & 0xc0) == 0x80) --length;
     Number(length);
-    std::memcpy(bytes_.data() + size_, text.data(), length);
+    std::copy_n(text.data(), length, bytes_.data() + size_);  // text may be null and empty
     size_ += length;
   }
 
