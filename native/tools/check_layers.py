@@ -2,8 +2,8 @@
 """Checks the engine's layers and a few related rules.
 
 Fails when a folder includes a header that its layer must not include, when two folders include each
-other, when a system call occurs outside the folders that may make it, when a file is too long, or
-when an unfinished mark is found. Prints one line per finding: path:line: what.
+other, when a system call occurs outside the folders that may make it, when a file is too long, when
+an unfinished mark is found, or when the build does not name a source file exactly once. Prints one line per finding: path:line: what.
 """
 
 import argparse
@@ -73,6 +73,15 @@ RULES = [
 ]
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 UNFINISHED = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME)\b")
+# The folders whose sources CMake compiles, and files there that it does not compile.
+BUILT = ("native/src", "native/testing", "native/tests", "native/tools", "native/bench", "native/fuzz",
+         "jni/src/main/cpp")
+NOT_BUILT = {"native/tools/thread_safety/canary.cc"}
+CMAKE_FILE = "CMakeLists.txt"
+# A path of a source in a CMakeLists.txt, relative to it.
+CMAKE_SOURCE = re.compile(
+    r"(?<![\w./${}-])(?:\$\{CMAKE_CURRENT_(?:FUNCTION_LIST|SOURCE)_DIR\}/)?([\w./-]+\.cc)(?![\w.])"
+)
 LINES_MAX = 800
 TEST_LINES_MAX = 1200
 SUFFIXES = {".h", ".cc", ".cpp", ".c"}
@@ -128,6 +137,7 @@ class Checker:
             for path in self.files(f"native/{folder}"):
                 self.check(path, folder, True)
         self.check_java_lengths()
+        self.check_built()
         for (a, b), place in sorted(self.uses.items()):
             if a < b and (b, a) in self.uses:
                 self.findings.append(f"{place}: {a} and {b} include each other ({self.uses[b, a]})")
@@ -143,6 +153,40 @@ class Checker:
             for path in sorted(self.root.glob(f"*/src/{kind}/java/**/*.java")):
                 lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
                 self.check_length(path, lines, kind == "test")
+
+    def check_built(self):
+        """Each source is named exactly once, in the nearest CMakeLists.txt at or above its folder."""
+        sources = {}  # CMakeLists.txt -> the sources that it must name
+        for folder in BUILT:
+            for path in self.files(folder):
+                if path.suffix == ".cc" and str(path.relative_to(self.root)) not in NOT_BUILT:
+                    sources.setdefault(self.cmake_file(path), set()).add(path)
+            for path in (self.root / folder).rglob(CMAKE_FILE):
+                sources.setdefault(path, set())
+        for cmake, expected in sorted(sources.items()):
+            named = {}  # path -> line
+            text = cmake.read_text(encoding="utf-8") if cmake.exists() else ""
+            for number, line in enumerate(text.split("\n"), 1):
+                line = line.split("#")[0]
+                if re.search(r"\bGLOB", line):
+                    self.report(cmake, number, "GLOB: name the sources")
+                for name in CMAKE_SOURCE.findall(line):
+                    path = cmake.parent / name
+                    if path in named:
+                        self.report(cmake, number, f"{name}: named in line {named[path]}, too")
+                    elif path not in expected:
+                        self.report(cmake, number, f"{name}: no such source of this folder")
+                    named.setdefault(path, number)
+            for path in sorted(expected - named.keys()):
+                self.report(path, 1, f"{cmake.relative_to(self.root)} does not name it")
+
+    def cmake_file(self, path):
+        """The nearest CMakeLists.txt above a source, or the missing one beside it."""
+        for folder in path.parents:
+            if (folder / CMAKE_FILE).exists():
+                return folder / CMAKE_FILE
+            if str(folder.relative_to(self.root)) in BUILT:
+                return path.parent / CMAKE_FILE
 
     def check(self, path, folder, is_test):
         text = path.read_text(encoding="utf-8", errors="replace")

@@ -13,6 +13,9 @@ import check_layers  # noqa: E402
 
 class CheckLayersTest(unittest.TestCase):
     def findings(self, files):
+        """The findings in a tree of these files and of the necessary CMakeLists.txt, if none is given."""
+        if not any(name.endswith("CMakeLists.txt") for name in files):
+            files = {**self.cmake_files(files), **files}
         with tempfile.TemporaryDirectory() as directory:
             root = pathlib.Path(directory).resolve()
             for name, text in files.items():
@@ -20,6 +23,14 @@ class CheckLayersTest(unittest.TestCase):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text)
             return check_layers.Checker(root).run()
+
+    def cmake_files(self, files):
+        lists = {}
+        for name in files:
+            path = pathlib.PurePath(name)
+            if path.suffix == ".cc":
+                lists.setdefault(str(path.parent / "CMakeLists.txt"), []).append(path.name)
+        return {name: f"add_library(a {' '.join(sources)})\n" for name, sources in lists.items()}
 
     def assert_found(self, files, *parts):
         findings = self.findings(files)
@@ -79,6 +90,29 @@ class CheckLayersTest(unittest.TestCase):
                      "std::thread t", "pread(fd, to, 1, 0)", "::fsync(fd)", "std::ofstream out"):
             self.assert_found({"native/src/db/a.cc": f"\n  {call};\n"}, "a.cc:2: ")
         self.assert_found({"native/src/memory/a.cc": "mmap(nullptr, 1);\n"})
+
+    def test_sources_that_the_build_does_not_name_once(self):
+        cmake = "native/src/db/CMakeLists.txt"
+        two = {"native/src/db/a.cc": "", "native/src/db/a_test.cc": ""}
+        # Names in parentheses, by a variable for the folder, and below the folder are names, too.
+        self.assert_found({**two, cmake: "lava_library(db SOURCES a.cc)\nlava_test(a_test.cc)\n"})
+        self.assert_found({**two, cmake: "f(a.cc\n ${CMAKE_CURRENT_SOURCE_DIR}/a_test.cc)\n"})
+        self.assert_found({"native/bench/kv/a.cc": "", "native/bench/CMakeLists.txt": "f(kv/a.cc)\n"})
+        # The file is not named, only a comment or another name has its name.
+        self.assert_found({**two, cmake: "f(a.cc)\n"}, "db/a_test.cc:1: native/src/db/CMake")
+        self.assert_found({**two, cmake: "f(a_test.cc) # a.cc\n"}, "db/a.cc:1: native/src/db/CMake")
+        self.assert_found({"native/src/db/a.cc": "", "native/src/CMakeLists.txt": ""},
+                          "a.cc:1: native/src/CMakeLists.txt does not name it")
+        self.assert_found({"jni/src/main/cpp/a.cc": "", "native/CMakeLists.txt": "f(a.cc)\n"},
+                          "a.cc:1: jni/src/main/cpp/CMakeLists.txt does not name it")
+        # It is named twice, or does not exist, or belongs to the list of another folder.
+        self.assert_found({**two, cmake: "f(a.cc\na_test.cc\na.cc)\n"}, "txt:3: a.cc: named in line 1")
+        self.assert_found({**two, cmake: "f(a.cc a_test.cc)\nf(b.cc)\n"}, "txt:2: b.cc: no such")
+        self.assert_found({cmake: "f(b.cc)\n"}, "txt:1: b.cc: no such")
+        self.assert_found(
+            {**two, cmake: "f(a.cc a_test.cc)\n", "native/tests/CMakeLists.txt": "f(db/a.cc)\n"},
+            "txt:1: db/a.cc: no such")
+        self.assert_found({**two, cmake: "file(GLOB s *.cc)\nf(a.cc a_test.cc)\n"}, "txt:1: GLOB")
 
     def test_long_files_and_unfinished_marks(self):
         self.assert_found({"native/src/db/a.cc": "\n" * 801}, "801 lines")

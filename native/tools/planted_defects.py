@@ -22,7 +22,7 @@ from java_defects import JAVA_DEFECTS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "target" / "defects"
-COPIED = ["CMakeLists.txt", "include", "src", "testing", "tests", "bench", "fuzz", "tools"]
+COPIED = ["CMakeLists.txt", "cmake", "include", "src", "testing", "tests", "bench", "fuzz", "tools"]
 # Name -> program and amount of work.
 TESTS = {
     "metamorphic": ("metamorphic_test", {"LAVA_TEST_HISTORIES": "40"}),
