@@ -296,7 +296,7 @@ struct DBStatistics {
   uint64_t entry_bytes = 0;        // of logged entries
   uint64_t damaged_files = 0;      // found by jobs; see BackgroundEvent
   uint64_t listener_failures = 0;  // listener calls that threw
-  uint64_t events_dropped = 0;     // not delivered to listeners, for lack of memory
+  uint64_t events_dropped = 0;     // not delivered: the queue was full, or memory was refused
 };
 /// A failure of background work that no call reports by itself.
 struct BackgroundEvent {

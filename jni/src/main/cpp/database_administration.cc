@@ -290,6 +290,7 @@ void Statistics(JNIEnv* env, jobject, jlong handle, jlongArray out) {
         s.entry_bytes,
         s.damaged_files,
         s.records_stepped_over,
+        s.events_dropped,
     };
     std::vector<jlong> numbers(std::begin(scalars), std::end(scalars));
     for (const auto& by_level :

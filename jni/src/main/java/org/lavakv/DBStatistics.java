@@ -14,7 +14,7 @@ public final class DBStatistics {
     /** Number of levels with separate counters. */
     public static final int LEVELS = 8;
 
-    private static final int SCALARS = 61;
+    private static final int SCALARS = 62;
 
     static final int NUMBERS = SCALARS + 4 * LEVELS;
 
@@ -345,6 +345,14 @@ public final class DBStatistics {
     /** Bytes of logged entries. */
     public long entryBytes() {
         return numbers[58];
+    }
+
+    /**
+     * Events that the engine did not bring to the buffer of {@link LavaDB#takeEvents}, because its
+     * queue was full or memory was refused.
+     */
+    public long eventsDropped() {
+        return numbers[61];
     }
 
     /** Files at a level, from 0 to {@link #LEVELS} - 1. */

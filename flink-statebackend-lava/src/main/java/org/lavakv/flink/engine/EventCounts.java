@@ -12,7 +12,10 @@ public final class EventCounts {
     private long failedJobs;
     private long droppedEvents;
 
-    /** Times that writes began to wait for jobs or for space. */
+    /**
+     * Times that writes began to wait for jobs or for space. A wait counts again when its cause
+     * changes.
+     */
     public synchronized long stalls() {
         return stalls;
     }
@@ -27,7 +30,10 @@ public final class EventCounts {
         return failedJobs;
     }
 
-    /** Events that the buffer had no room for; they are in no count and in no log. */
+    /**
+     * Events that the buffer had no room for; they are in no other count and in no log. The engine
+     * counts the events that did not reach the buffer.
+     */
     public synchronized long droppedEvents() {
         return droppedEvents;
     }

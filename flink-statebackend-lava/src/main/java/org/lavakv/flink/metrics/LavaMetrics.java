@@ -144,7 +144,7 @@ public final class LavaMetrics {
         group.gauge("background-errors", s.gauge(DBStatistics::backgroundErrors));
         group.gauge("damaged-files", s.gauge(DBStatistics::damagedFiles));
         group.gauge("snapshots-open", s.gauge(DBStatistics::snapshotsOpen));
-        registerEventCounts(instance.eventCounts());
+        registerEventCounts(instance.eventCounts(), s.gauge(DBStatistics::eventsDropped));
         for (int level = 0; level < DBStatistics.LEVELS; level++) {
             int of = level;
             group.gauge("files-at-level-" + level, s.gauge(x -> x.filesAtLevel(of)));
@@ -154,11 +154,15 @@ public final class LavaMetrics {
         }
     }
 
-    private void registerEventCounts(EventCounts counts) {
+    /**
+     * @param lostBefore the events that did not reach the buffer of which counts tells
+     */
+    private void registerEventCounts(EventCounts counts, Gauge<Long> lostBefore) {
         group.<Long, Gauge<Long>>gauge("stalls", counts::stalls);
         group.<Long, Gauge<Long>>gauge("slowdowns", counts::slowdowns);
         group.<Long, Gauge<Long>>gauge("failed-jobs", counts::failedJobs);
-        group.<Long, Gauge<Long>>gauge("events-dropped", counts::droppedEvents);
+        group.<Long, Gauge<Long>>gauge(
+                "events-dropped", () -> counts.droppedEvents() + lostBefore.getValue());
     }
 
     private void registerHost() {
