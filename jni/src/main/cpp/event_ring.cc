@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <limits>
 #include <string_view>
 
 #include "event_figures.h"
@@ -52,7 +53,7 @@ class EventWriter {
     Text(status.message(), kMessageBytesMax);
     return *this;
   }
-  /// A name that there is no room for is left out.
+  /// A name that does not fit any more is left out.
   EventWriter& Name(std::string_view name) {
     if (std::min(name.size(), kNameBytesMax) + kVarintBytesMax <= bytes_.size() - size_)
       Text(name, kNameBytesMax);
@@ -62,7 +63,10 @@ class EventWriter {
 
  private:
   void Byte(uint8_t byte) { bytes_[size_++] = static_cast<char>(byte); }
+  /// Java's numbers have 63 bits. The reader in Java would refuse a larger number, and all events
+  /// that were taken with it.
   void Number(uint64_t number) {
+    number = std::min<uint64_t>(number, std::numeric_limits<int64_t>::max());
     for (; number >= 0x80; number >>= 7) Byte(static_cast<uint8_t>(number | 0x80));
     Byte(static_cast<uint8_t>(number));
   }

@@ -17,7 +17,8 @@ namespace lava::jni {
 /// Threads:    any. The engine's threads call the On... functions, and never call into Java. They
 ///             wait at most while Take() copies the ring.
 /// Units:      bytes.
-/// Errors:     none. Names and messages that are too long are cut.
+/// Errors:     none. Names and messages that are too long are cut. Names of tables that do not fit
+///             into an event are left out.
 class EventRing final : public EventListener {
  public:
   /// The most bytes that one event takes.

@@ -98,7 +98,10 @@ public final class EngineEvent {
         return durationMicros;
     }
 
-    /** Files and tables that the event is about. */
+    /**
+     * Files and tables that the event is about. Long names are cut, and tables that do not fit into
+     * an event any more are left out.
+     */
     public List<String> names() {
         return List.copyOf(names);
     }
