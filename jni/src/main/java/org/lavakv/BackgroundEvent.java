@@ -1,5 +1,6 @@
 package org.lavakv;
 
+import java.lang.ref.Reference;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -35,7 +36,12 @@ public final class BackgroundEvent {
      * @throws LavaClosedException when the instance is closed
      */
     public static List<BackgroundEvent> takeAll(LavaDB db) throws LavaDBException {
-        Decoder in = new Decoder(take0(db.handle));
+        Decoder in;
+        try {
+            in = new Decoder(take0(db.handle));
+        } finally {
+            Reference.reachabilityFence(db); // because the native call is static
+        }
         int count = in.count(BYTES_MIN);
         List<BackgroundEvent> events = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {

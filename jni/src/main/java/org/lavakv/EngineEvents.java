@@ -1,5 +1,6 @@
 package org.lavakv;
 
+import java.lang.ref.Reference;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -34,7 +35,11 @@ public final class EngineEvents {
     }
 
     static EngineEvents take(LavaDB db) throws LavaDBException {
-        return decode(take0(db.handle));
+        try {
+            return decode(take0(db.handle));
+        } finally {
+            Reference.reachabilityFence(db); // because the native call is static
+        }
     }
 
     static EngineEvents decode(byte[] bytes) throws LavaDBException {
