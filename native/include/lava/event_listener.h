@@ -112,7 +112,8 @@ struct CollectionInfo : JobEventInfo {
 };
 
 /// A stall begins with the first write that has to wait, also when the write returns Busy and is
-/// repeated. It ends with the first write that need not wait or fails.
+/// repeated. It ends with the first write that need not wait or fails. It also ends, with status
+/// OK, when a write waits for another cause: the next stall begins at the same moment.
 struct StallInfo : EventInfo {
   uint64_t stall = 0;  // joins begin and end
   StallCause cause = StallCause::kFlush;

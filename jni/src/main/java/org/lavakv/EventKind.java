@@ -73,7 +73,11 @@ public enum EventKind {
             EventFigure.LEVEL0_FILES,
             EventFigure.FILE_BYTES,
             EventFigure.PINNED_BYTES),
-    /** A write did not have to wait, or failed. The status is the write's result. */
+    /**
+     * A write did not have to wait, or failed, or waits for another cause. The status is the
+     * write's result. When the cause has changed, the status is OK, and the begin of the next stall
+     * follows.
+     */
     STALL_END(
             EventCause.OF_STALL,
             EventFigure.MEMTABLES,
@@ -82,6 +86,7 @@ public enum EventKind {
             EventFigure.PINNED_BYTES),
     /**
      * A job found a damaged file. Its name comes first, then the tables that have records in it.
+     * Tables that do not fit into the event any more are left out.
      */
     DAMAGE(List.of()),
     /** Background work fails. The code of the status joins both events. */

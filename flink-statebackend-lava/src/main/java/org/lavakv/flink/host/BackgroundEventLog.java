@@ -1,7 +1,6 @@
 package org.lavakv.flink.host;
 
 import java.time.Duration;
-import java.util.List;
 import org.lavakv.BackgroundEvent;
 import org.lavakv.Host;
 import org.lavakv.Status;
@@ -80,12 +79,18 @@ final class BackgroundEventLog implements Runnable {
 
     /** Logs the instance's events since the last call. */
     static void log(ReportedInstance instance) {
+        logIfItFails(
+                instance,
+                "what its background jobs met",
+                () -> instance.takeBackgroundEvents().forEach(event -> log(instance, event)));
+        logIfItFails(instance, "for its events", instance::logEngineEvents);
+    }
+
+    private static void logIfItFails(ReportedInstance of, String asked, Runnable asking) {
         try {
-            List<BackgroundEvent> events = instance.takeBackgroundEvents();
-            events.forEach(event -> log(instance, event));
-            instance.logEngineEvents();
+            asking.run();
         } catch (RuntimeException e) {
-            LOG.warn("Asking {} what its background jobs met failed.", instance.directory(), e);
+            LOG.warn("Asking {} {} failed.", of.directory(), asked, e);
         }
     }
 

@@ -2,12 +2,14 @@ package org.lavakv.flink.host;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import javax.annotation.Nullable;
 import org.lavakv.EngineEvent;
 import org.lavakv.EngineEvents;
 import org.lavakv.EventCause;
 import org.lavakv.EventFigure;
+import org.lavakv.EventKind;
 import org.lavakv.Status;
 import org.lavakv.flink.engine.EventCounts;
 import org.slf4j.Logger;
@@ -19,12 +21,15 @@ import org.slf4j.LoggerFactory;
  * they have lasted for {@link #LONG_STALL} and once when they end. Events hold no keys and no
  * values.
  *
+ * <p>When writes wait for another cause, the engine ends one stall and begins the next. The log
+ * takes both for one wait. Each line names the cause of its moment.
+ *
  * <p>Each instance keeps events, whatever the log level, because stalls are logged at the usual
  * levels and are counted for metrics. That costs {@link HostReports#EVENT_BUFFER_BYTES} of native
- * memory and less than a microsecond for each event. Puts and gets that need not wait have no
+ * memory, and the encoding and decoding of each event. Puts and gets that need not wait have no
  * events.
  *
- * <p>Threads: any.
+ * <p>Threads: one at a time.
  */
 final class EngineEventLog {
 
@@ -40,8 +45,9 @@ final class EngineEventLog {
 
     private final String where;
     @Nullable private EngineEvent stall; // the one that goes on
-    private long stallSeenNanos;
-    private boolean stallIsLogged;
+    private long stallSeenNanos; // of it, or of the first one that it continues
+    private long continuedMicros; // of those that it continues
+    private boolean stallIsLogged; // it, or one that it continues
 
     EngineEventLog(String operator, String job, String directory) {
         where = "operator " + operator + " of job " + job + " in " + directory;
@@ -52,25 +58,28 @@ final class EngineEventLog {
      *
      * @param nowNanos of System.nanoTime
      */
-    synchronized void log(EngineEvents taken, EventCounts counts, long nowNanos) {
+    void log(EngineEvents taken, EventCounts counts, long nowNanos) {
         if (taken.dropped() > 0) {
+            stall = null; // its end may be among the dropped events
             counts.addDroppedEvents(taken.dropped());
             LOG.debug(
                     "{} events of {} were dropped: there were more than the buffer holds.",
                     taken.dropped(),
                     where);
         }
-        for (EngineEvent event : taken.events()) {
+        List<EngineEvent> events = taken.events();
+        for (int i = 0; i < events.size(); i++) {
+            EngineEvent event = events.get(i);
             count(event, counts);
             logAny(event);
             switch (event.kind()) {
                 case STALL_BEGIN:
-                    stall = event;
-                    stallSeenNanos = nowNanos;
-                    stallIsLogged = false;
+                    if (event != stall) {
+                        beginStall(event, nowNanos);
+                    }
                     break;
                 case STALL_END:
-                    logStallEnd(event);
+                    endStall(event, i + 1 < events.size() ? events.get(i + 1) : null, nowNanos);
                     break;
                 default:
                     break;
@@ -137,8 +146,8 @@ final class EngineEventLog {
                     begin.get(EventFigure.PINNED_BYTES));
         } else {
             LOG.warn(
-                    "Writes to the state of {} have been waiting for {} s. Cause: {}. When they"
-                            + " began to wait, {} memtables waited for their flush, level 0 had {}"
+                    "Writes to the state of {} have been waiting for {} s. Cause: {}. When that"
+                            + " began, {} memtables waited for their flush, level 0 had {}"
                             + " files, and the files took {} bytes, {} of them only for snapshots."
                             + " One more line tells when that ends.",
                     where,
@@ -151,35 +160,66 @@ final class EngineEventLog {
         }
     }
 
-    private void logStallEnd(EngineEvent end) {
-        boolean isLogged = stall != null && stall.id() == end.id() && stallIsLogged;
-        stall = null;
-        if (!isLogged && end.durationMicros() < LONG_STALL_MICROS) {
+    private void beginStall(EngineEvent begin, long nowNanos) {
+        stall = begin;
+        stallSeenNanos = nowNanos;
+        stallIsLogged = false;
+        continuedMicros = 0;
+    }
+
+    /**
+     * @param next the event after it; null when there is none yet
+     */
+    private void endStall(EngineEvent end, @Nullable EngineEvent next, long nowNanos) {
+        if (stall == null || stall.id() != end.id()) {
+            beginStall(end, nowNanos); // its begin was dropped
+        }
+        long micros = continuedMicros + end.durationMicros();
+        boolean goesOn = goesOn(end, next);
+        if (goesOn && isSlowdown(end) == isSlowdown(next)) {
+            stall = next;
+            continuedMicros = micros;
             return;
         }
-        String seconds = rounded(end.durationMicros() / MICROS_PER_SECOND);
+        stall = null;
+        if (stallIsLogged || micros >= LONG_STALL_MICROS) {
+            logStallEnd(end, micros / MICROS_PER_SECOND, goesOn);
+        }
+    }
+
+    /** Whether the end is none for the writes, because only the cause has changed. */
+    private static boolean goesOn(EngineEvent end, @Nullable EngineEvent next) {
+        return next != null
+                && next.kind() == EventKind.STALL_BEGIN
+                && next.cause() != end.cause()
+                && end.code() == Status.Code.OK;
+    }
+
+    private void logStallEnd(EngineEvent end, double seconds, boolean goesOn) {
         String failure =
                 end.code() == Status.Code.OK
                         ? ""
                         : " The last write failed with " + end.code() + ": " + end.message() + ".";
         if (isSlowdown(end)) {
             LOG.info(
-                    "Writes to the state of {} are no longer slowed, after {} s.{}",
+                    "Writes to the state of {} are no longer {}, after {} s.{}",
                     where,
-                    seconds,
+                    goesOn ? "slowed but have to wait" : "slowed",
+                    rounded(seconds),
                     failure);
         } else {
             LOG.warn(
-                    "Writes to the state of {} no longer wait, after {} s. Cause: {}.{}",
+                    "Writes to the state of {} no longer wait{}, after {} s. Cause: {}.{}",
                     where,
-                    seconds,
+                    goesOn ? " but are slowed" : "",
+                    rounded(seconds),
                     end.cause().text(),
                     failure);
         }
     }
 
     /** The instance is being closed, and with it ends the stall that goes on. */
-    synchronized void close() {
+    void close() {
         if (stall != null && stallIsLogged) {
             if (isSlowdown(stall)) {
                 LOG.info("The state of {} is closed; its writes were still slowed.", where);

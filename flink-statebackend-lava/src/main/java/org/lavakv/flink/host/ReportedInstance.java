@@ -25,7 +25,7 @@ final class ReportedInstance {
     @Nullable private final String volumePath;
     final String job;
     final String operator;
-    private final EngineEventLog events;
+    private final EngineEventLog events; // guarded by itself
 
     /** The figures of an instance at one moment. */
     static final class Figures {
@@ -121,7 +121,9 @@ final class ReportedInstance {
 
     /** No more events will be logged. */
     void endEngineEvents() {
-        events.close();
+        synchronized (events) {
+            events.close();
+        }
     }
 
     /** Null when the instance is closed or closing. */

@@ -114,6 +114,106 @@ class EngineEventLogTest {
     }
 
     @Test
+    void aWaitGoesOnWhenItsCauseChanges() throws Exception {
+        begin(1, EventCause.STALL_FLUSH);
+        logAt(0);
+        end(1, EventCause.STALL_FLUSH, Status.Code.OK, SHORT);
+        begin(2, EventCause.STALL_LEVEL0);
+        logAt(SHORT);
+        assertThat(lines.lines()).as("not yet long").isEmpty();
+        logAt(LONG);
+        assertThat(lines.lines()).hasSize(1);
+        assertThat(lines.lines().get(0)).contains("waiting for 5 s", "Cause: files of level 0");
+        end(2, EventCause.STALL_LEVEL0, Status.Code.OK, LONG);
+        begin(3, EventCause.STALL_FLUSH);
+        logAt(2 * LONG);
+        logAt(3 * LONG);
+        assertThat(lines.lines()).as("the wait was told before").hasSize(1);
+        end(3, EventCause.STALL_FLUSH, Status.Code.OK, LONG);
+        logAt(4 * LONG);
+        assertThat(lines.lines()).hasSize(2);
+        assertThat(lines.lines().get(1))
+                .startsWith("WARN")
+                .contains("no longer wait, after 15 s", "Cause: flushes");
+        assertThat(counts.stalls()).as("each cause counts").isEqualTo(3);
+        begin(4, EventCause.STALL_FLUSH);
+        end(4, EventCause.STALL_FLUSH, Status.Code.OK, SHORT);
+        logAt(5 * LONG);
+        assertThat(lines.lines()).as("a wait after a pause is another").hasSize(2);
+    }
+
+    @Test
+    void aNewStallAfterAPauseContinuesNoOther() throws Exception {
+        begin(1, EventCause.STALL_FLUSH);
+        logAt(0);
+        end(1, EventCause.STALL_FLUSH, Status.Code.OK, SHORT);
+        begin(2, EventCause.STALL_FLUSH);
+        logAt(LONG);
+        assertThat(lines.lines()).as("of the same cause").isEmpty();
+        end(2, EventCause.STALL_FLUSH, Status.Code.NO_SPACE, SHORT);
+        begin(3, EventCause.STALL_SPACE_LIMIT);
+        logAt(2 * LONG);
+        assertThat(lines.lines()).as("after a write that failed").isEmpty();
+        end(3, EventCause.STALL_SPACE_LIMIT, Status.Code.OK, SHORT);
+        events.add(EventKind.FLUSH_BEGIN, EventCause.FLUSH_SNAPSHOT, Status.Code.OK, 1, 0, 1);
+        begin(4, EventCause.STALL_FLUSH);
+        logAt(3 * LONG);
+        assertThat(lines.lines()).as("another event is between").isEmpty();
+    }
+
+    @Test
+    void theEndOfALongWaitIsToldWhenWritesAreOnlySlowedFromThenOn() throws Exception {
+        begin(1, EventCause.STALL_SPACE_LIMIT);
+        logAt(0);
+        logAt(LONG);
+        end(1, EventCause.STALL_SPACE_LIMIT, Status.Code.OK, 2 * LONG);
+        begin(2, EventCause.STALL_SPACE_SLOWDOWN);
+        logAt(2 * LONG);
+        logAt(3 * LONG);
+        end(2, EventCause.STALL_SPACE_SLOWDOWN, Status.Code.OK, LONG);
+        begin(3, EventCause.STALL_SPACE_LIMIT);
+        logAt(3 * LONG);
+        assertThat(lines.lines()).hasSize(4);
+        assertThat(lines.lines().get(1))
+                .startsWith("WARN")
+                .contains("no longer wait but are slowed, after 10 s");
+        assertThat(lines.lines().get(2)).startsWith("INFO").contains("slowed for 5 s");
+        assertThat(lines.lines().get(3))
+                .startsWith("INFO")
+                .contains("no longer slowed but have to wait, after 5 s");
+    }
+
+    @Test
+    void aStallWhoseEndMayHaveBeenDroppedIsNotTakenForALongOne() throws Exception {
+        begin(1, EventCause.STALL_FLUSH);
+        logAt(0);
+        events.dropped(5);
+        logAt(SHORT);
+        logAt(2 * LONG);
+        log.close();
+        assertThat(lines.lines()).isEmpty();
+        // It was the same stall.
+        end(1, EventCause.STALL_FLUSH, Status.Code.OK, 3 * LONG);
+        logAt(3 * LONG);
+        assertThat(lines.lines()).hasSize(1);
+        assertThat(lines.lines().get(0)).contains("no longer wait, after 15 s");
+    }
+
+    @Test
+    void aWaitWhoseBeginWasDroppedGoesOn() throws Exception {
+        events.dropped(5);
+        end(1, EventCause.STALL_FLUSH, Status.Code.OK, SHORT);
+        begin(2, EventCause.STALL_LEVEL0);
+        logAt(0);
+        logAt(SHORT);
+        assertThat(lines.lines()).isEmpty();
+        end(2, EventCause.STALL_LEVEL0, Status.Code.OK, LONG);
+        logAt(LONG);
+        assertThat(lines.lines()).hasSize(1);
+        assertThat(lines.lines().get(0)).contains("no longer wait, after 10 s", "level 0");
+    }
+
+    @Test
     void aSlowdownForSpaceIsNoWarning() throws Exception {
         begin(1, EventCause.STALL_SPACE_SLOWDOWN);
         logAt(0);
