@@ -241,6 +241,7 @@ final class ProgramGenerator {
         if (Dimension.KEY_VIEWS.isOn() && random.nextBoolean()) {
             // Beyond its first page a stream must be told of what is written ahead of it.
             addBulk(state, namespace, MANY, random.nextInt(40));
+            number += MANY; // so that the iteration writes other values
         }
         steps.add(
                 new KeyIteration(
