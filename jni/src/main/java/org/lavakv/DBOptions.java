@@ -408,9 +408,9 @@ public final class DBOptions {
 
     /**
      * How many bytes of events are kept for {@link LavaDB#takeEvents}, in native memory that is
-     * allocated when the instance is opened. An event takes 20 to 100 bytes, and more with a long
-     * message. When the bytes are full, the oldest events are dropped. At most 16 MiB. 0: no events
-     * are kept. Default: 0.
+     * allocated when the instance is opened. An event takes little more than 1 KiB at most. When
+     * the bytes are full, the oldest events are dropped. At most 16 MiB. 0: no events are kept.
+     * Default: 0.
      */
     public DBOptions setEventBufferBytes(int eventBufferBytes) {
         if (eventBufferBytes < 0) {

@@ -26,7 +26,7 @@ public final class HostReports {
     /** The instance for the process, or more exactly for this copy of the classes. */
     public static final HostReports OF_PROCESS = new HostReports();
 
-    /** Size of an instance's buffer for events: space for some hundred events between two reads. */
+    /** Size of an instance's buffer for the events between two reads. */
     public static final int EVENT_BUFFER_BYTES = 16 << 10;
 
     private static final Logger LOG = LoggerFactory.getLogger(HostReports.class);
