@@ -9,30 +9,16 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "compaction/compaction_job.h"
 #include "db/active_segments.h"
-#include "db/changelog_log.h"
-#include "db/collection_planner.h"
-#include "db/compaction_planner.h"
 #include "db/internal_key.h"
+#include "db/job_scheduler.h"
 #include "db/last_write.h"
-#include "db/manual_compactions.h"
-#include "db/order_budget.h"
 #include "db/point_reader.h"
 #include "db/read_logged.h"
 #include "db/scanner.h"
-#include "db/separation_tuner.h"
 #include "db/table_impl.h"
-#include "db/table_registry.h"
-#include "db/tree_state.h"
-#include "db/value_decisions.h"
-#include "db/write_ahead_log.h"
-#include "db/write_stall.h"
 #include "job/changelog_segment.h"
-#include "policy/compaction_picker.h"
-#include "policy/gc_effort.h"
 #include "policy/value_rules.h"
-#include "policy/working_sets.h"
 #include "policy/write_throttle.h"
 
 namespace lava {
@@ -111,9 +97,11 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void BelieveTime(int64_t now_ms) override { instance_->expiry_time.Believe(now_ms); }
   void ContinueTime(const TtlTime& before) override { instance_->expiry_time.Continue(before); }
   TtlTime time() const override { return instance_->expiry_time.time(); }
-  void SetValuePolicy(ValuePolicy policy) override;
-  std::vector<std::string> TakeValueDecisions() override { return value_decisions_.Take(); }
-  std::vector<BackgroundEvent> TakeBackgroundEvents() override;
+  void SetValuePolicy(ValuePolicy policy) override { jobs_->SetValuePolicy(policy); }
+  std::vector<std::string> TakeValueDecisions() override {
+    return jobs_->value_decisions()->Take();
+  }
+  std::vector<BackgroundEvent> TakeBackgroundEvents() override { return faults_.TakeEvents(); }
   DBStatistics statistics() const override;
   TableStatistics table_statistics(Table* table) const override;
   Status Close() override;
@@ -124,28 +112,25 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
     return tree_->is_flushing() ? 0 : active_bytes_.load(std::memory_order_relaxed);
   }
   void RequestSeal() override;
-  void MemoryFreed() override;
+  void MemoryFreed() override { jobs_->MemoryFreed(); }
 
-  // SpaceMember; process_space.cc
+  // SpaceMember
   const std::string& space_name() const override { return instance_->path; }
-  void RequestSpace() override;
-  void RequestGiveUp(uint64_t snapshot) override;
-  void SpaceFreed() override;
+  void RequestSpace() override { jobs_->RequestSpace(); }
+  void RequestGiveUp(uint64_t snapshot) override { jobs_->RequestGiveUp(snapshot); }
+  // Takes no lock: a write that misses the notification looks again when its time is up.
+  void SpaceFreed() override { tree_->NotifyUnlocked(); }
 
   // For snapshots, inside the gate.
-  /// Waits until flushed(), which is called under the state mutex. *failures_seen: the count of
-  /// failed flushes that the caller was told last; a new one is told.
-  Status WaitUntil(const std::function<bool()>& flushed, uint32_t timeout_ms,
-                   std::atomic<uint64_t>* failures_seen);
   uint32_t partition_bytes() const { return instance_->options.partition_bytes; }
-  void RemoveObsoleteFiles();
   /// Tells which of a snapshot's files are not there yet; late_files.cc.
   void MarkMissing(std::vector<Snapshot::File>* files) const;
   TreeState* tree() const { return tree_.get(); }
+  FileRemover* remover() const { return remover_.get(); }
+  FlushScheduler* flushes() const { return flushes_.get(); }
   Result<std::shared_ptr<Snapshot>> TakeSnapshotNow();
-  /// Corruption when jobs found a file of the version damaged; faults.cc.
+  /// Corruption when jobs found a file of the version damaged.
   Status DamageIn(const Version& version) const;
-  void FlushSealed();
 
  private:
   // open.cc, import.cc
@@ -158,7 +143,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status RemoveUnnamedFiles() LAVA_REQUIRES(tree_->versions.install_mutex());
   Status CloseNow();
   void TearDown() LAVA_REQUIRES(close_mutex_);
-  JobContext MakeJobContext(uint32_t output_level);
 
   // write.cc, make_room.cc
   Status CheckValue(const TableImpl& table, Slice value) const;
@@ -192,7 +176,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status MakeSegment() LAVA_REQUIRES(write_mutex_);
   void Attach(std::shared_ptr<LogSegment> segment) LAVA_REQUIRES(write_mutex_);
   void SyncSegments();
-  void RemoveReplayedSegments() LAVA_REQUIRES(tree_->versions.install_mutex());
   static constexpr uint64_t kLoggedBytesMax = 96;
   // entries.cc.
   Status MakeChangelogSegment() LAVA_REQUIRES(write_mutex_);
@@ -202,10 +185,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
       LAVA_REQUIRES(write_mutex_);
   Status BindAppend(const TableImpl& table, Slice entry, EntryLocation* location)
       LAVA_REQUIRES(write_mutex_);
-  bool IsOfTree(const FileId& value_file) const LAVA_REQUIRES(tree_->mutex());
   void EndChangelogSegment() LAVA_REQUIRES(write_mutex_);
   Status LogReleased(uint64_t through) LAVA_REQUIRES(tree_->versions.install_mutex());
-  void DropReleased() LAVA_REQUIRES(tree_->versions.install_mutex(), tree_->mutex());
   // write_ahead.cc.
   struct Replayed {
     bool lost = false;  // a power cut took a value: later records are skipped
@@ -231,12 +212,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
       LAVA_REQUIRES(write_mutex_) LAVA_EXCLUDES(tree_->mutex());
   bool TellStall(StallCondition condition, Purpose purpose, bool go_on, const Status& status)
       LAVA_REQUIRES(write_mutex_, tree_->mutex());
-  Status Relieve(StallCondition condition, uint64_t since_us, bool* relieved)
-      LAVA_EXCLUDES(write_mutex_, jobs_mutex_, tree_->mutex());
-  Status RelieveMemtables(uint64_t since_us)
-      LAVA_EXCLUDES(write_mutex_, jobs_mutex_, tree_->mutex());
-  Status RelieveLevel0(uint64_t since_us) LAVA_EXCLUDES(write_mutex_, jobs_mutex_, tree_->mutex());
-  void UrgeSpace() LAVA_REQUIRES(tree_->mutex());
   uint64_t WorthSealing() const;
   void RelieveLease();
   void Wrote(uint64_t user_bytes) LAVA_REQUIRES(write_mutex_);
@@ -246,68 +221,13 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   template <typename Body>
   Status WithWhole(ValueSource* value, const Body& write);
   Status ReplayRecord(Slice record, Replayed* replayed) LAVA_REQUIRES(write_mutex_);
-  // flush.cc
+  // seal.cc
   Status FlushHere() LAVA_REQUIRES(write_mutex_);
   void SealLocked(FlushCause cause) LAVA_REQUIRES(write_mutex_);
+  /// The flush is left to be scheduled.
   void SealBothLocked(FlushCause cause) LAVA_REQUIRES(write_mutex_, tree_->mutex());
-  void ScheduleFlushes(bool force) LAVA_REQUIRES(tree_->mutex());
-  void StartFlush(const std::shared_ptr<FlushGroup>& group) LAVA_REQUIRES(tree_->mutex());
-  void RunFlushJob(const std::shared_ptr<FlushGroup>& group);
-  void TuneSeparation(const std::vector<Flushed>& installed) LAVA_EXCLUDES(tree_->mutex());
-  Status InstallFlushes(std::vector<Flushed>* installed);
-  Status Flush(FlushGroup* group, FlushInfo* told, std::vector<Flushed>* installed);
-  Status InstallGroup(const std::shared_ptr<FlushGroup>& group, std::vector<Flushed>* installed)
-      LAVA_REQUIRES(tree_->versions.install_mutex());
-  Status LogGroup(FlushGroup* group) LAVA_REQUIRES(tree_->versions.install_mutex());
-  void ScheduleAll() LAVA_REQUIRES(jobs_mutex_);
-
-  // compaction.cc
-  PlanInputs TakePlanInputs() const LAVA_REQUIRES(jobs_mutex_) LAVA_EXCLUDES(tree_->mutex());
-  void ScheduleCompactions() LAVA_REQUIRES(jobs_mutex_) LAVA_EXCLUDES(write_mutex_, tree_->mutex());
-  std::optional<Status> ScheduleManual(const ManualCompactions::Current& manual)
-      LAVA_REQUIRES(jobs_mutex_);
-  Status CompactAllNow(uint32_t timeout_ms, uint64_t* ticket);
-  void StartCompaction(CompactionTask task) LAVA_REQUIRES(jobs_mutex_);
-  void EndCompaction(const std::shared_ptr<CompactionTask>& task) LAVA_REQUIRES(jobs_mutex_);
-  void LookForOrdering();
-  /// A job has ended, and what follows from that is planned.
-  void JobEnded() LAVA_EXCLUDES(jobs_mutex_, tree_->mutex());
-  void RunCompactionJob(std::shared_ptr<CompactionTask> task);
-  static void Describe(const CompactionTask& task, CompactionInfo* told);
-  Status Compact(const CompactionTask& task, CompactionInfo* told);
-  Status InstallCompaction(const CompactionTask& task, const CompactionOutput& output,
-                           bool* installed);
-
-  // working_sets.cc
-  JobShape ShapeOf(const std::map<uint64_t, TableOptions>& tables) const;
-  uint64_t WorkingSetOf(const FlushInput& input) const;
-  uint64_t WorkingSetOf(const CompactionInput& input) const;
-  uint64_t WorkingSetOf(const GcInput& input) const;
-  void PutOff(std::shared_ptr<CompactionTask> task);
-  void AwaitMemory();
-
-  // gc.cc
-  void ScheduleGc() LAVA_REQUIRES(jobs_mutex_) LAVA_EXCLUDES(write_mutex_, tree_->mutex());
-  bool StartCollection(std::shared_ptr<GcTask> task) LAVA_REQUIRES(jobs_mutex_);
-  void RunGcJob(std::shared_ptr<GcTask> task);
-  static void Describe(const GcTask& task, CollectionInfo* told);
-  Status CollectGarbage(const GcTask& task, CollectionInfo* told);
-  Status InstallGc(const GcTask& task, const GcOutput& output, bool* installed);
-
-  // faults.cc.
-  /// Looks for the file that the error of a failed job names; walks all files of the version.
-  DamageSearch SearchDamage(const Status& status) const noexcept LAVA_EXCLUDES(tree_->mutex());
-  // files.cc.
-  void RemoveFile(const std::string& name);
-  void TellDeleted(const std::string& name, const Status& status);
-
-  // space.cc
   Status AwaitSpace(uint64_t* until_us, bool* go_on, bool* relieve)
       LAVA_REQUIRES(write_mutex_, tree_->mutex());
-  Status MakeSpace(uint64_t since_us, bool* go_on)
-      LAVA_EXCLUDES(write_mutex_, jobs_mutex_, tree_->mutex());
-  bool GiveUpOldestSnapshot();
-  void RetryOnceSpaceIsMade();
 
   Status LogTable(const TableRegistration& table)
       LAVA_REQUIRES(tree_->versions.install_mutex());  // tables.cc
@@ -316,18 +236,13 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   const std::unique_ptr<InstanceContext> instance_;
   ChangelogLog changelog_{instance_->files, instance_->path, instance_->options.wal};
   LateFiles late_files_;
-  ManualCompactions manual_compactions_;
   TableRegistry tables_{instance_->budget.counter(MemoryPurpose::kReaders),
                         SeparationTuner::FirstLargeBytes(instance_->options)};
   SeparationTuner separation_tuner_{instance_->options, &tables_};
   BackgroundFaults faults_{
       instance_->clock, instance_->notifier.get(), &instance_->counters.background_errors,
       instance_->environment.retry_us_min, instance_->environment.retry_us_max};
-  ValueDecisions value_decisions_{&instance_->counters, instance_->options.value_decisions_max};
   JobCounts job_counts_;
-  OrderBudget order_budget_{&instance_->counters.scan_value_bytes,
-                            instance_->options.value_merge_scan_percent,
-                            instance_->options.value_file_bytes};
   bool joined_ = false;
   std::shared_ptr<SnapshotRegistry> snapshots_ =
       std::make_shared<SnapshotRegistry>(instance_->quota, instance_->notifier);
@@ -346,8 +261,29 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   WriteAheadLog wal_{&instance_->partitions, instance_->options.wal, instance_->files,
                      instance_->path};  // appended to under write_mutex_
 
-  Mutex write_mutex_ LAVA_ACQUIRED_AFTER(tree_->versions.install_mutex())
-      LAVA_ACQUIRED_BEFORE(jobs_mutex_);
+  const std::unique_ptr<FileRemover> remover_ =
+      std::make_unique<FileRemover>(instance_.get(), tree_.get(), &changelog_, &faults_);
+  const std::unique_ptr<FlushScheduler> flushes_ = std::make_unique<FlushScheduler>(
+      instance_.get(), tree_.get(),
+      FlushScheduler::Neighbours{.tables = &tables_,
+                                 .separation_tuner = &separation_tuner_,
+                                 .faults = &faults_,
+                                 .snapshots = snapshots_.get(),
+                                 .wal = &wal_,
+                                 .remover = remover_.get()},
+      [this] { jobs_->Schedule(); });
+  const std::unique_ptr<JobScheduler> jobs_ =
+      std::make_unique<JobScheduler>(instance_.get(), tree_.get(),
+                                     JobScheduler::Neighbours{.tables = &tables_,
+                                                              .faults = &faults_,
+                                                              .late_files = &late_files_,
+                                                              .snapshots = snapshots_.get(),
+                                                              .flushes = flushes_.get(),
+                                                              .remover = remover_.get(),
+                                                              .job_counts = &job_counts_,
+                                                              .memory_waiter = this});
+
+  Mutex write_mutex_ LAVA_ACQUIRED_AFTER(tree_->versions.install_mutex());
   std::shared_ptr<MemTable> active_ LAVA_GUARDED_BY(write_mutex_);
   std::vector<uint64_t> dropped_in_active_ LAVA_GUARDED_BY(write_mutex_);
   std::string reference_ LAVA_GUARDED_BY(write_mutex_);
@@ -355,7 +291,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
       instance_->options.value_file_bytes,
       std::max(2 * instance_->memtable_bytes_max, instance_->options.value_file_bytes)};
   LastWrite last_write_ LAVA_GUARDED_BY(write_mutex_);
-  ReplayedSegments replayed_segments_ LAVA_GUARDED_BY(tree_->versions.install_mutex());
   WriteStall write_stall_ LAVA_GUARDED_BY(write_mutex_){&instance_->counters,
                                                         instance_->notifier.get()};
   std::atomic<uint64_t> active_bytes_{0};  // arena bytes, for the lease
@@ -373,16 +308,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
       .whole_bytes_max = std::min(kWholeBytesMax, instance_->value_in_memory_bytes_max)};
   const PointReader point_reader_{&read_context_};
   const Scanner scanner_{&read_context_};
-
-  // Guards plans and running jobs. A plan looks at all files, so a thread that holds write_mutex_
-  // must not wait for this mutex.
-  mutable Mutex jobs_mutex_ LAVA_ACQUIRED_BEFORE(tree_->mutex());
-  RunningJobs running_jobs_ LAVA_GUARDED_BY(jobs_mutex_){&job_counts_};
-  CompactionPlanner compaction_planner_ LAVA_GUARDED_BY(jobs_mutex_){
-      &instance_->options, &late_files_, &order_budget_, &value_decisions_};
-  CollectionPlanner collection_planner_ LAVA_GUARDED_BY(jobs_mutex_){&instance_->options,
-                                                                     &late_files_};
-  ValuePolicy value_policy_ LAVA_GUARDED_BY(jobs_mutex_) = instance_->options.value_policy;
 };
 
 }  // namespace lava

@@ -242,13 +242,15 @@ Status DBImpl::ReleaseEntries(uint64_t through) {
     through = std::min(through, changelog_.last_sequence());
     LAVA_RETURN_IF_ERROR(LogReleased(through));
     changelog_.Release(through);
+    std::shared_ptr<const Version> version;
     {
       MutexLock state(tree_->mutex());
-      DropReleased();
+      version = tree_->version();
     }
-    if (wal_.enabled()) RemoveReplayedSegments();
+    remover_->DropReleased(*version);
+    if (wal_.enabled()) remover_->RemoveReplayed(tree_->versions.state().wal_flushed.value_or(0));
   }
-  RemoveObsoleteFiles();
+  remover_->RemoveObsolete();
   instance_->notifier->Deliver();
   return Status::OK();
 }
@@ -268,24 +270,6 @@ Status DBImpl::LogReleased(uint64_t through) {
   MutexLock state(tree_->mutex());
   tree_->Adopt();
   return Status::OK();
-}
-
-// Segments of this run are removed with the other obsolete files, once the tree has left them. For
-// a segment of an earlier run that never became a value file this is done here: the write-ahead
-// log may refer to its values until their records are flushed.
-void DBImpl::DropReleased() {
-  for (const ChangelogLog::Released& segment : changelog_.FindReleased()) {
-    if (segment.of_earlier_run && !IsOfTree(segment.id))
-      replayed_segments_.Add(segment.id.ValueFileName());
-    changelog_.Drop(segment);
-  }
-}
-
-// Whether the version names the value file, or an earlier version did and the file is not removed
-// yet.
-bool DBImpl::IsOfTree(const FileId& value_file) const {
-  return tree_->version()->value_files.contains(value_file) ||
-         tree_->versions.obsolete_files().Contains(value_file.ValueFileName());
 }
 
 Status DBImpl::RecoverEntries(uint64_t after, const std::function<Status(uint64_t, Slice)>& entry) {

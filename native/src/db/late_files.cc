@@ -95,9 +95,9 @@ Status DBImpl::FileArrived(const std::string& name) {
   const std::string path = instance_->path + "/" + name;
   Status status;
   if (key_file != nullptr) {
-    status = OpenLate(MakeJobContext(0), *key_file);
+    status = OpenLate(tree_->MakeJobContext(0), *key_file);
   } else if (value_file != nullptr) {
-    status = OpenLate(MakeJobContext(0), *value_file);
+    status = OpenLate(tree_->MakeJobContext(0), *value_file);
   } else {
     status = instance_->files->Remove(path);
     if (!status.ok() && !status.IsNotFound()) return status;
@@ -113,12 +113,9 @@ Status DBImpl::FileArrived(const std::string& name) {
     MutexLock state(tree_->mutex());
     version = tree_->version();
   }
-  {
-    // Both look at all files: not for each one that is of no use to them.
-    MutexLock jobs(&jobs_mutex_);
-    if (key_file != nullptr) ScheduleCompactions();
-    if (last_key_file || !late_files_.AnyOf(*version)) ScheduleGc();
-  }
+  // Both look at all files: not for each one that is of no use to them.
+  if (key_file != nullptr) jobs_->ScheduleCompactions();
+  if (last_key_file || !late_files_.AnyOf(*version)) jobs_->ScheduleCollections();
   MutexLock state(tree_->mutex());
   tree_->ReportJobs();
   tree_->NotifyChanged();

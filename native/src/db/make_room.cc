@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 
 #include "db/db_impl.h"
@@ -62,7 +63,7 @@ Status DBImpl::MakeRoomSlow(uint64_t bytes, Purpose purpose) {
     {
       // Readers of the memtable and other writers go on meanwhile.
       MutexUnlock others(&write_mutex_);
-      if (relieve) hopeless = Relieve(condition, since_us, &relieved);
+      if (relieve) hopeless = jobs_->Relieve(condition, since_us, &relieved);
       const uint64_t now_us = instance_->clock->MonotonicMicros();
       out_of_time = now_us >= deadline_us;
       if (hopeless.ok() && !relieved && !out_of_time) {
@@ -81,6 +82,32 @@ Status DBImpl::MakeRoomSlow(uint64_t bytes, Purpose purpose) {
     write_stall_.Count(waited_for, for_space, instance_->clock->MonotonicMicros() - started_us);
     return Status::Busy();
   }
+}
+
+// *go_on: the write goes on past the low limits. Otherwise it waits until *until_us, or for a job
+// if *relieve, or for other instances.
+Status DBImpl::AwaitSpace(uint64_t* until_us, bool* go_on, bool* relieve) {
+  using Answer = SpaceController::WriteAnswer;
+  *go_on = *relieve = false;
+  if (tree_->space.JudgeWrite() == Answer::kProcessFull) tree_->space.Report(tree_->SpaceWorkNow());
+  switch (tree_->space.JudgeWrite()) {
+    case Answer::kGoOn:
+      *go_on = true;
+      break;
+    case Answer::kSlowed:
+      *until_us = std::min(*until_us, tree_->space.slowed_until_us());
+      break;
+    case Answer::kInstanceFull:
+      *relieve = true;
+      break;
+    case Answer::kProcessFull:
+      instance_->executor->Poke();
+      if (tree_->space.state().process.collects) jobs_->UrgeSpace();
+      return tree_->space.AwaitProcess(
+          write_stall_.space_round(),
+          instance_->clock->MonotonicMicros() - write_stall_.since_us());
+  }
+  return Status::OK();
 }
 
 // Tells listeners that the stall ends because nothing that the write waits for can succeed.
@@ -124,64 +151,6 @@ StallCondition DBImpl::JudgeStall(uint64_t bytes) const {
        .lease_members = instance_->lease->member_count()});
 }
 
-// Starts the jobs that a write waits for. Errors: these jobs cannot succeed. A write only reports
-// failures of jobs that began after it came first, at since_us; an older failed job is tried again.
-// So the first write after space was freed succeeds.
-Status DBImpl::Relieve(StallCondition condition, uint64_t since_us, bool* relieved) {
-  instance_->executor->Poke();
-  if (condition == StallCondition::kWaitForFlush) return RelieveMemtables(since_us);
-  if (condition == StallCondition::kWaitForCompaction) return RelieveLevel0(since_us);
-  return MakeSpace(since_us, relieved);
-}
-
-Status DBImpl::RelieveMemtables(uint64_t since_us) {
-  const auto flush = [&]() LAVA_REQUIRES(tree_->mutex()) {
-    if (tree_->sealed().running() == 0)
-      LAVA_RETURN_IF_ERROR(faults_.RetryNow(BackgroundFaults::Work::kFlush, since_us));
-    ScheduleFlushes(false);
-    instance_->executor->Urge(os::Priority::kFlush);
-    return tree_->sealed().running() == 0 ? faults_.StatusOf(BackgroundFaults::Work::kFlush)
-                                          : Status::OK();
-  };
-  {
-    MutexLock state(tree_->mutex());
-    if (!faults_.is_disk_full()) return flush();
-  }
-  // Garbage may fill the disk.
-  MutexLock jobs(&jobs_mutex_);
-  ScheduleGc();
-  ScheduleCompactions();
-  MutexLock state(tree_->mutex());
-  UrgeSpace();
-  if (job_counts_.compactions + job_counts_.collections > 0) return Status::OK();
-  return flush();
-}
-
-Status DBImpl::RelieveLevel0(uint64_t since_us) {
-  MutexLock jobs(&jobs_mutex_);
-  {
-    MutexLock state(tree_->mutex());
-    if (job_counts_.compactions == 0)
-      LAVA_RETURN_IF_ERROR(faults_.RetryNow(BackgroundFaults::Work::kCompaction, since_us));
-    ScheduleFlushes(false);
-  }
-  ScheduleCompactions();
-  instance_->executor->Urge(os::Priority::kL0Compaction);
-  instance_->executor->Urge(
-      os::Priority::kCompaction);  // it may hold files that L0 is to be merged with
-  MutexLock state(tree_->mutex());
-  if (job_counts_.compactions > 0) return Status::OK();
-  if (faults_.avoids_any()) return faults_.DamageOf(*tree_->version());
-  return faults_.StatusOf(BackgroundFaults::Work::kCompaction);
-}
-
-// A write waits for space: jobs that free some, or that expose garbage, come first.
-void DBImpl::UrgeSpace() {
-  for (const os::Priority priority :
-       {os::Priority::kGc, os::Priority::kL0Compaction, os::Priority::kCompaction})
-    instance_->executor->Urge(priority);
-}
-
 uint64_t DBImpl::WorthSealing() const {
   return WorthSealingBytes(instance_->memtable_bytes_max, instance_->lease->write_buffer_bytes(),
                            instance_->lease->member_count());
@@ -208,16 +177,6 @@ void DBImpl::RequestSeal() {
     instance_->executor->Urge(os::Priority::kFlush);  // writers of another instance wait
   });
   if (!submitted) seal_requested_ = false;
-}
-
-// Called where nothing may fail. If the job cannot be submitted, the end of another job plans the
-// jobs that wait for memory.
-void DBImpl::MemoryFreed() {
-  (void)instance_->TrySubmit(os::Priority::kCompaction, [this] {
-    MutexLock jobs(&jobs_mutex_);
-    ScheduleCompactions();
-    ScheduleGc();
-  });
 }
 
 }  // namespace lava

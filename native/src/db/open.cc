@@ -61,7 +61,7 @@ Status DBImpl::Start(std::span<const ImportSource> imports) {
   seal_requested_ = false;
   {
     MutexLock install(tree_->versions.install_mutex());
-    RemoveReplayedSegments();
+    remover_->RemoveReplayed(tree_->versions.state().wal_flushed.value_or(0));
   }
   instance_->notifier->Deliver();
   return Status::OK();
@@ -90,9 +90,7 @@ Status DBImpl::OpenVersion(std::span<const ImportSource> imports) {
     active_ = MemTable::Create(instance_->budget.counter(MemoryPurpose::kMemtables));
     tree_->Begin(active_);
   }
-  MutexLock jobs(&jobs_mutex_);
-  ScheduleCompactions();
-  ScheduleGc();
+  jobs_->Schedule();
   return Status::OK();
 }
 
@@ -123,7 +121,7 @@ Status DBImpl::OpenFiles(const Version& version, std::span<const ImportSource> i
   std::set<std::string_view> missing;
   for (const ImportSource& source : imports)
     missing.insert(source.missing.begin(), source.missing.end());
-  const JobContext context = MakeJobContext(0);
+  const JobContext context = tree_->MakeJobContext(0);
   for (const auto& level : version.levels) {
     for (const FileEntry& entry : level) {
       if (entry.file->reader != nullptr) continue;
@@ -161,11 +159,11 @@ Status DBImpl::RemoveUnnamedFiles() {
     const bool unnamed = IsDataFile(name) && !named.contains(name);
     if (!unnamed && !tree_->versions.IsOldManifest(name)) continue;
     if (wal_.enabled() && name.ends_with(".vsst")) {
-      if (!changelog_.Holds(name)) replayed_segments_.Add(name);
+      if (!changelog_.Holds(name)) remover_->AddReplayed(name);
       continue;
     }
     const Status status = instance_->files->Remove(instance_->path + "/" + name);
-    TellDeleted(name, status);
+    remover_->TellRemoved(name, status);
     if (!status.ok() && !status.IsNotFound()) return status;
   }
   return Status::OK();
@@ -189,7 +187,7 @@ Status DBImpl::CloseNow() {
       tree_->UpdateAttention();
       tree_->NotifyChanged();
     }
-    manual_compactions_.Close();
+    jobs_->manual_compactions()->Close();
     instance_->cancelled = true;
     if (joined_) instance_->lease->Leave(this);
     tree_->space.Leave();
@@ -222,12 +220,11 @@ void DBImpl::TearDown() {
     MutexLock state(tree_->mutex());
     tree_->HideView();
   }
-  RemoveObsoleteFiles();
+  remover_->RemoveObsolete();
   SyncSegments();
   {
     MutexLock install(tree_->versions.install_mutex());
     MutexLock write(&write_mutex_);
-    MutexLock jobs(&jobs_mutex_);
     MutexLock state(tree_->mutex());
     tree_->versions.Close();
     segments_.Seal();
@@ -236,12 +233,11 @@ void DBImpl::TearDown() {
     active_.reset();
     active_bytes_ = 0;
     tree_->Clear();
-    running_jobs_.Clear();
-    (void)collection_planner_.TakeFindings();
     late_files_.Clear();
     tables_.ForgetDeadRanges();
     directory_lock_.reset();
   }
+  jobs_->Clear();
   wal.reset();
   instance_->lease->job_memory()->Forget(this);
   instance_->Close();

@@ -17,14 +17,14 @@ Status DBImpl::ContainsPrefix(Table* table, Slice prefix, Snapshot* snapshot) {
 
 Status DBImpl::Scan(Table* table, const ScanRequest& request, ScanPage* page, Snapshot* snapshot) {
   const Status status = scanner_.Scan(table, request, page, snapshot);
-  if (status.ok() && !request.keys_only) LookForOrdering();
+  if (status.ok() && !request.keys_only) jobs_->LookForOrdering();
   return status;
 }
 
 Status DBImpl::ScanTables(const TablesScanRequest& request, TablesScanPage* page,
                           Snapshot* snapshot) {
   const Status status = scanner_.ScanTables(request, page, snapshot);
-  if (status.ok()) LookForOrdering();
+  if (status.ok()) jobs_->LookForOrdering();
   return status;
 }
 

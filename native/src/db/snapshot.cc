@@ -143,7 +143,7 @@ SnapshotImpl::~SnapshotImpl() {
   (void)Tried([this] { FlushWhatItSealed(); });
   registry_->Remove(this);
   view_.Set(ViewRef());
-  if (Gate::Visit visit(gate_.get()); visit) db_->RemoveObsoleteFiles();
+  if (Gate::Visit visit(gate_.get()); visit) db_->remover()->RemoveObsolete();
   registry_->notifier()->Deliver();
 }
 
@@ -158,7 +158,7 @@ SnapshotInfo SnapshotImpl::Info() const {
 void SnapshotImpl::FlushWhatItSealed() const {
   if (!flush_is_due_.load(std::memory_order_relaxed) || !flush_is_due_.exchange(false)) return;
   Gate::Visit visit(gate_.get());
-  if (visit) db_->FlushSealed();
+  if (visit) db_->flushes()->Schedule();
 }
 
 Result<ViewRef> SnapshotImpl::View() const {
@@ -175,13 +175,13 @@ Status SnapshotImpl::WaitFlushed(uint32_t timeout_ms) {
   Gate::Visit visit(gate_.get());
   if (!visit) return Status::Closed("the instance of this snapshot was closed");
   FlushWhatItSealed();
-  const Status status = db_->WaitUntil(
+  const Status status = db_->flushes()->WaitUntil(
       [this] {
         const ViewRef view = view_.Get();
         return !view || view->sealed.empty();
       },
       timeout_ms, &failures_seen_);
-  db_->RemoveObsoleteFiles();
+  db_->remover()->RemoveObsolete();
   registry_->notifier()->Deliver();
   LAVA_RETURN_IF_ERROR(status);
   return View().status();
@@ -203,6 +203,10 @@ Status SnapshotImpl::Files(std::vector<File>* files, std::string* metadata) {
   state.partition_bytes = db_->partition_bytes();
   *metadata = EncodeMetadata(state);
   return Status::OK();
+}
+
+Status DBImpl::DamageIn(const Version& version) const {
+  return faults_.DamageOf(version).WithContext("checkpoint of " + instance_->path);
 }
 
 Result<std::shared_ptr<Snapshot>> DBImpl::TakeSnapshot() {

@@ -48,11 +48,7 @@ DBStatistics DBImpl::statistics() const {
   }
   out.pinned_file_bytes = tree_->versions.obsolete_files().pinned_bytes();
   out.damaged_files = faults_.damaged_files();
-  {
-    MutexLock jobs(&jobs_mutex_);
-    out.pending_compaction_bytes =
-        compaction_planner_.PendingBytes(TakePlanInputs(), running_jobs_);
-  }
+  out.pending_compaction_bytes = jobs_->PendingCompactionBytes();
   {
     MutexLock state(tree_->mutex());
     out.running_flushes = tree_->sealed().running();

@@ -186,6 +186,22 @@ void TreeState::ReportJobs() {
   if (instance_->quota->limited()) space.Report(SpaceWorkNow());
 }
 
+void TreeState::JobEnded() {
+  --neighbours_.job_counts->in_flight;
+  MutexLock lock(&mutex_);
+  (void)Tried([this] {
+    mutex_.AssertHeld();
+    ReportJobs();
+  });
+  NotifyChanged();
+}
+
+JobContext TreeState::MakeJobContext(uint32_t output_level) {
+  JobContext context = instance_->MakeJobContext(output_level);
+  context.next_file = [this] { return versions.NewFileId(); };
+  return context;
+}
+
 void TreeState::AddTo(PlanInputs* inputs) const {
   const SpaceState now = space.state();
   inputs->version = version_;

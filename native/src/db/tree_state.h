@@ -42,7 +42,7 @@ class TreeState {
     BackgroundFaults* faults = nullptr;
     const LateFiles* late_files = nullptr;
     SnapshotRegistry* snapshots = nullptr;
-    const JobCounts* job_counts = nullptr;
+    JobCounts* job_counts = nullptr;
   };
   TreeState(InstanceContext* instance, const Neighbours& neighbours);
 
@@ -128,6 +128,13 @@ class TreeState {
   /// Jobs have ended or begun, or obsolete files have gone: other instances may have to free space
   /// now.
   void ReportJobs() LAVA_REQUIRES(mutex_);
+  const JobCounts& job_counts() const { return *neighbours_.job_counts; }
+  /// A job is queued. Its end, or the failure to queue it, is told to JobEnded().
+  void JobBegan() { ++neighbours_.job_counts->in_flight; }
+  /// The job has ended, and what follows from its end is planned. Does not throw.
+  void JobEnded() LAVA_EXCLUDES(mutex_);
+  /// As InstanceContext's, with names for new files.
+  JobContext MakeJobContext(uint32_t output_level);
   /// Adds the state's part of a plan's inputs.
   void AddTo(PlanInputs* inputs) const LAVA_REQUIRES(mutex_);
   /// A checkpoint takes the version's files. Later collections know that the next checkpoint

@@ -122,12 +122,6 @@ void DBImpl::SyncSegments() {
   if (!segments.empty()) static_cast<void>(instance_->files->SyncDirectory(instance_->path));
 }
 
-// Segments of earlier runs are kept until all records that the log had at the opening are in files.
-void DBImpl::RemoveReplayedSegments() {
-  const uint64_t flushed = tree_->versions.state().wal_flushed.value_or(0);
-  for (const std::string& name : replayed_segments_.TakeUnused(flushed)) RemoveFile(name);
-}
-
 Status DBImpl::LogValues(const WriteBatch& batch, std::vector<std::string>* references) {
   for (size_t i = 0; i < batch.count(); ++i) {
     const WriteBatch::Operation& operation = batch.operations()[i];

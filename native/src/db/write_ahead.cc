@@ -27,7 +27,7 @@ Status DBImpl::OpenWal(VersionEdit* first) {
                                              instance_->options.volume, directory));
   LAVA_RETURN_IF_ERROR(wal_.Open(std::move(log), directory, flushed));
   first->wal_flushed = flushed.value_or(0);
-  replayed_segments_.SetLast(wal_.last());
+  remover_->SetReplayedThrough(wal_.last());
   return Status::OK();
 }
 

@@ -1,125 +1,100 @@
+#include "db/flush_scheduler.h"
+
 #include <algorithm>
 #include <chrono>
 
 #include "base/guarded.h"
-#include "db/db_impl.h"
+#include "db/job_working_sets.h"
+#include "db/search_damage.h"
 #include "db/version_search.h"
-#include "policy/overlap_depth.h"
 #include "read/readers.h"
 
 namespace lava {
 
-void DBImpl::SealLocked(FlushCause cause) {
+void FlushScheduler::Schedule(bool force) {
   MutexLock state(tree_->mutex());
-  SealBothLocked(cause);
-  ScheduleFlushes(false);
-}
-
-// What a snapshot sealed. It may be flushed by now.
-void DBImpl::FlushSealed() {
-  MutexLock state(tree_->mutex());
-  ScheduleFlushes(false);
-}
-
-// In this thread, and all of it; the write mutex is given back meanwhile.
-Status DBImpl::FlushHere() {
-  std::shared_ptr<FlushGroup> group;
-  {
-    MutexLock state(tree_->mutex());
-    SealBothLocked(FlushCause::kReplay);
-    group = tree_->sealed().GroupAll();
-    tree_->sealed().Started(group.get());
-    ++job_counts_.in_flight;
-  }
-  {
-    MutexUnlock others(&write_mutex_);
-    RunFlushJob(group);
-  }
-  MutexLock state(tree_->mutex());
-  return tree_->sealed().empty() ? Status::OK() : faults_.StatusOf(BackgroundFaults::Work::kFlush);
-}
-
-// The flush is left to be scheduled.
-void DBImpl::SealBothLocked(FlushCause cause) {
-  // Also when all of it has died: its log is to be trimmed.
-  const bool logged = wal_.HasUnsealed();
-  const bool nothing = active_->empty() && dropped_in_active_.empty() && segments_.empty();
-  if (instance_->closed.load() || (nothing && !logged)) return;
-  // All memory is taken before anything changes.
-  auto run = std::make_shared<SealedRun>();
-  std::shared_ptr<MemTable> next =
-      MemTable::Create(instance_->budget.counter(MemoryPurpose::kMemtables));
-  TreeState::PreparedSeal prepared = tree_->PrepareSeal(run, std::move(next));
-  run->separated_puts = separation_tuner_.TakeSeparatedPuts();
-  active_->Seal();
-  Counters::Add(&instance_->counters.memtable_killed_bytes, active_->killed_bytes());
-  run->memtable = std::move(active_);
-  run->segments = segments_.Seal();
-  changelog_.EndSegment();
-  run->cause = cause;
-  run->wal_last = wal_.Seal();
-  run->dropped_tables = std::exchange(dropped_in_active_, {});
-  active_ = prepared.next;
-  active_bytes_ = 0;
-  tree_->Seal(std::move(prepared));
+  ScheduleLocked(force);
 }
 
 // force: failed flushes are tried again at once.
-void DBImpl::ScheduleFlushes(bool force) {
+void FlushScheduler::ScheduleLocked(bool force) {
   if (instance_->closed.load()) return;
-  if (!force && !faults_.MayStart(BackgroundFaults::Work::kFlush)) return;
-  while (const std::shared_ptr<FlushGroup> group = tree_->sealed().NextToStart()) StartFlush(group);
+  if (!force && !with_.faults->MayStart(BackgroundFaults::Work::kFlush)) return;
+  while (const std::shared_ptr<FlushGroup> group = tree_->sealed().NextToStart()) Start(group);
 }
 
-void DBImpl::StartFlush(const std::shared_ptr<FlushGroup>& group) {
+void FlushScheduler::Start(const std::shared_ptr<FlushGroup>& group) {
   // A queued job keeps nothing alive: Close() lets go of all memory whether or not it runs.
   instance_->Submit(os::Priority::kFlush, [this, weak = std::weak_ptr<FlushGroup>(group)] {
-    if (const std::shared_ptr<FlushGroup> queued = weak.lock()) return RunFlushJob(queued);
+    if (const std::shared_ptr<FlushGroup> queued = weak.lock()) return Run(queued);
     // Another flush's end installed the group while this retry was queued.
     {
       MutexLock state(tree_->mutex());
       tree_->sealed().EndedEarly();
     }
-    JobEnded();
+    tree_->JobEnded();
   });
   tree_->sealed().Started(group.get());
-  ++job_counts_.in_flight;
+  tree_->JobBegan();
 }
 
-void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
+Status FlushScheduler::FlushAllHere() {
+  std::shared_ptr<FlushGroup> group;
+  {
+    MutexLock state(tree_->mutex());
+    if (tree_->sealed().empty()) return Status::OK();
+    group = tree_->sealed().GroupAll();
+    tree_->sealed().Started(group.get());
+    tree_->JobBegan();
+  }
+  Run(group);
+  MutexLock state(tree_->mutex());
+  return tree_->sealed().empty() ? Status::OK()
+                                 : with_.faults->StatusOf(BackgroundFaults::Work::kFlush);
+}
+
+Status FlushScheduler::Relieve(uint64_t since_us) {
+  using Work = BackgroundFaults::Work;
+  MutexLock state(tree_->mutex());
+  if (tree_->sealed().running() == 0)
+    LAVA_RETURN_IF_ERROR(with_.faults->RetryNow(Work::kFlush, since_us));
+  ScheduleLocked(/*force=*/false);
+  instance_->executor->Urge(os::Priority::kFlush);
+  return tree_->sealed().running() == 0 ? with_.faults->StatusOf(Work::kFlush) : Status::OK();
+}
+
+void FlushScheduler::Run(const std::shared_ptr<FlushGroup>& group) {
   const uint64_t began_us = instance_->clock->MonotonicMicros();
   FlushInfo told;
   std::vector<Flushed> flushed;
   const Status status =
       Guarded("flush in", instance_->path, [&] { return Flush(group.get(), &told, &flushed); });
   (void)Tried([&] { TuneSeparation(flushed); });
-  const DamageSearch damage = SearchDamage(status);
+  const DamageSearch damage = SearchDamage(tree_, *with_.tables, status);
   {
     MutexLock state(tree_->mutex());
     told.installed = tree_->sealed().Ended(group.get());
     tree_->NotifyChanged();
     if (status.ok()) {
-      faults_.Worked(BackgroundFaults::Work::kFlush);
+      with_.faults->Worked(BackgroundFaults::Work::kFlush);
     } else if (!instance_->cancelled) {
-      faults_.Failed(BackgroundFaults::Work::kFlush, status, began_us, damage, *tree_->version());
+      with_.faults->Failed(BackgroundFaults::Work::kFlush, status, began_us, damage,
+                           *tree_->version());
     }
     if (status.ok())
       (void)Tried([this] {
         tree_->mutex()->AssertHeld();
-        ScheduleFlushes(false);
+        ScheduleLocked(false);
       });
   }
-  {
-    MutexLock jobs(&jobs_mutex_);
-    ScheduleAll();
-  }
-  JobEnded();
-  RemoveObsoleteFiles();
+  plan_jobs_();
+  tree_->JobEnded();
+  with_.remover->RemoveObsolete();
   instance_->notifier->EndJob(&EventListener::OnFlushEnd, &told, status,
                               instance_->clock->MonotonicMicros() - began_us);
 }
 
-void DBImpl::TuneSeparation(const std::vector<Flushed>& installed) {
+void FlushScheduler::TuneSeparation(const std::vector<Flushed>& installed) {
   if (installed.empty()) return;
   // Not the view: that would keep memtables in memory meanwhile.
   const std::shared_ptr<const Version> version = tree_->view()->version;
@@ -129,25 +104,12 @@ void DBImpl::TuneSeparation(const std::vector<Flushed>& installed) {
       .value_bytes_written = get(instance_->counters.value_bytes_written),
       .value_bytes_copied = get(instance_->counters.gc_bytes_written)};
   for (const Flushed& flushed : installed)
-    separation_tuner_.FlushInstalled(flushed, *version, instance);
+    with_.separation_tuner->FlushInstalled(flushed, *version, instance);
 }
 
-// At a job's end. What there is no memory for is planned when another ends, or when a write waits
-// for it.
-void DBImpl::ScheduleAll() {
-  (void)Tried([this] {
-    jobs_mutex_.AssertHeld();
-    ScheduleCompactions();
-  });
-  (void)Tried([this] {
-    jobs_mutex_.AssertHeld();
-    ScheduleGc();
-  });
-}
-
-Status DBImpl::Flush(FlushGroup* group, FlushInfo* told, std::vector<Flushed>* installed) {
+Status FlushScheduler::Flush(FlushGroup* group, FlushInfo* told, std::vector<Flushed>* installed) {
   FlushInput input;
-  input.tables = tables_.Options();
+  input.tables = with_.tables->Options();
   bool flushed;
   {
     MutexLock state(tree_->mutex());
@@ -157,8 +119,8 @@ Status DBImpl::Flush(FlushGroup* group, FlushInfo* told, std::vector<Flushed>* i
       input.segments.insert(input.segments.end(), run->segments.begin(), run->segments.end());
     }
     // A snapshot may name files that have left the version since it was taken.
-    input.nothing_older =
-        tree_->sealed().IsOldest(*group) && !HasFiles(*tree_->version()) && snapshots_->size() == 0;
+    input.nothing_older = tree_->sealed().IsOldest(*group) && !HasFiles(*tree_->version()) &&
+                          with_.snapshots->size() == 0;
     told->cause = group->runs.back()->cause;
   }
   told->memtables = static_cast<uint32_t>(input.runs.size());
@@ -170,9 +132,9 @@ Status DBImpl::Flush(FlushGroup* group, FlushInfo* told, std::vector<Flushed>* i
   std::optional<JobMemory::Grant> memory;
   if (!flushed) {
     memory.emplace(instance_->lease->job_memory()->Begin(
-        instance_->budget.counter(MemoryPurpose::kFlushes), WorkingSetOf(input)));
+        instance_->budget.counter(MemoryPurpose::kFlushes), WorkingSetOf(*instance_, input)));
     const CpuSpan cpu(&instance_->counters.flush_cpu_us);
-    status = RunFlush(MakeJobContext(0), input, &output);
+    status = RunFlush(tree_->MakeJobContext(0), input, &output);
   }
   {
     MutexLock state(tree_->mutex());
@@ -190,12 +152,12 @@ Status DBImpl::Flush(FlushGroup* group, FlushInfo* told, std::vector<Flushed>* i
       for (const auto& file : group->value_files) told->value_file_bytes += file->bytes;
     }
   }
-  return status.ok() ? InstallFlushes(installed) : status;
+  return status.ok() ? Install(installed) : status;
 }
 
 // Oldest first, and only as far as the oldest is done: a run never becomes a file before the runs
 // that are older than it.
-Status DBImpl::InstallFlushes(std::vector<Flushed>* installed) {
+Status FlushScheduler::Install(std::vector<Flushed>* installed) {
   MutexLock install(tree_->versions.install_mutex());
   while (true) {
     std::shared_ptr<FlushGroup> group;
@@ -210,22 +172,23 @@ Status DBImpl::InstallFlushes(std::vector<Flushed>* installed) {
 
 // First the manifest has the group's file, then readers do. Where there is no memory between, the
 // next attempt goes on from there.
-Status DBImpl::InstallGroup(const std::shared_ptr<FlushGroup>& group,
-                            std::vector<Flushed>* installed) {
+Status FlushScheduler::InstallGroup(const std::shared_ptr<FlushGroup>& group,
+                                    std::vector<Flushed>* installed) {
   const CpuSpan cpu(&instance_->counters.install_cpu_us);
   if (!group->logged) LAVA_RETURN_IF_ERROR(LogGroup(group.get()));
   // A trim that fails is made up for by the next; the records are passed by.
   const std::optional<uint64_t> wal_flushed = group->edit.wal_flushed;
-  const Status trimmed = wal_flushed ? wal_.Flushed(*wal_flushed) : Status::OK();
-  if (wal_.enabled()) RemoveReplayedSegments();
+  const Status trimmed = wal_flushed ? with_.wal->Flushed(*wal_flushed) : Status::OK();
+  if (with_.wal->enabled())
+    with_.remover->RemoveReplayed(tree_->versions.state().wal_flushed.value_or(0));
   MutexLock state(tree_->mutex());
-  if (wal_flushed) faults_.Note(BackgroundFaults::Work::kLog, trimmed);
+  if (wal_flushed) with_.faults->Note(BackgroundFaults::Work::kLog, trimmed);
   tree_->AdoptFlush(group);
   Counters::Add(&instance_->counters.versions_installed, 1);
   (void)Tried([&] {
     tree_->versions.install_mutex()->AssertHeld();
     tree_->mutex()->AssertHeld();
-    DropReleased();
+    with_.remover->DropReleased(*tree_->version());
     Flushed& flushed = installed->emplace_back();
     flushed.file = group->file;
     if (flushed.file != nullptr) {
@@ -239,7 +202,7 @@ Status DBImpl::InstallGroup(const std::shared_ptr<FlushGroup>& group,
   return Status::OK();
 }
 
-Status DBImpl::LogGroup(FlushGroup* group) {
+Status FlushScheduler::LogGroup(FlushGroup* group) {
   VersionEdit edit;
   if (group->file != nullptr) edit.Add(0, {group->file, group->file->lower, group->file->upper});
   for (const std::shared_ptr<ValueFileMeta>& file : group->value_files) edit.AddBorn(file);
@@ -251,18 +214,18 @@ Status DBImpl::LogGroup(FlushGroup* group) {
     for (uint64_t id : run->dropped_tables)
       // A table that was created again stays. No table can be created before the edit is logged,
       // because that needs the install mutex, too.
-      if (tree_->versions.state().tables.contains(id) && !tables_.IsKnown(id) &&
+      if (tree_->versions.state().tables.contains(id) && !with_.tables->IsKnown(id) &&
           std::find(edit.dropped.begin(), edit.dropped.end(), id) == edit.dropped.end())
         edit.dropped.push_back(id);
   }
-  if (wal_.enabled()) edit.wal_flushed = group->runs.front()->wal_last;
+  if (with_.wal->enabled()) edit.wal_flushed = group->runs.front()->wal_last;
   group->edit = edit;
   if (group->file == nullptr && edit.dropped.empty() && !edit.wal_flushed) return Status::OK();
   return tree_->Log(edit, group);
 }
 
-Status DBImpl::WaitUntil(const std::function<bool()>& flushed, uint32_t timeout_ms,
-                         std::atomic<uint64_t>* failures_seen) {
+Status FlushScheduler::WaitUntil(const std::function<bool()>& flushed, uint32_t timeout_ms,
+                                 std::atomic<uint64_t>* failures_seen) {
   const auto deadline =
       std::chrono::steady_clock::now() +
       std::chrono::milliseconds(std::min(timeout_ms, instance_->environment.wait_ms_max));
@@ -271,34 +234,15 @@ Status DBImpl::WaitUntil(const std::function<bool()>& flushed, uint32_t timeout_
   while (true) {
     if (instance_->closed.load()) return Status::Closed("the instance was closed");
     if (flushed()) return Status::OK();
-    if (std::optional<Status> failure = faults_.NewFlushFailure(failures_seen)) return *failure;
+    if (std::optional<Status> failure = with_.faults->NewFlushFailure(failures_seen))
+      return *failure;
     if (!forced) {
-      ScheduleFlushes(/*force=*/true);
+      ScheduleLocked(/*force=*/true);
       instance_->executor->Poke();
       forced = true;
     }
     if (!tree_->WaitUntil(deadline)) return flushed() ? Status::OK() : Status::Busy();
   }
-}
-
-Status DBImpl::Flush(uint32_t timeout_ms) {
-  uint64_t sequence;
-  {
-    MutexLock write(&write_mutex_);
-    if (instance_->closed.load()) return Status::Closed("the instance was closed");
-    SealLocked(FlushCause::kRequested);
-    MutexLock state(tree_->mutex());
-    sequence = tree_->sealed().sealed_through();
-  }
-  const Status status = WaitUntil(
-      [this, sequence] {
-        tree_->mutex()->AssertHeld();
-        return tree_->sealed().installed_through() >= sequence;
-      },
-      timeout_ms, faults_.seen_by_flush());
-  RemoveObsoleteFiles();
-  instance_->notifier->Deliver();
-  return status;
 }
 
 }  // namespace lava

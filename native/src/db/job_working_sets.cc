@@ -1,9 +1,9 @@
-#include "policy/working_sets.h"
+#include "db/job_working_sets.h"
 
 #include <algorithm>
 
 #include "compaction/value_merge.h"
-#include "db/db_impl.h"
+#include "policy/working_sets.h"
 
 namespace lava {
 namespace {
@@ -40,28 +40,28 @@ uint64_t ReferencedBytes(const CompactionInput& input) {
   return bytes;
 }
 
-}  // namespace
-
-JobShape DBImpl::ShapeOf(const std::map<uint64_t, TableOptions>& tables) const {
+JobShape ShapeOf(const InstanceContext& instance, const std::map<uint64_t, TableOptions>& tables) {
   JobShape shape;
-  shape.block_bytes = instance_->options.block_bytes;
-  shape.index_partition_bytes = instance_->options.index_partition_bytes;
+  shape.block_bytes = instance.options.block_bytes;
+  shape.index_partition_bytes = instance.options.index_partition_bytes;
   // A volume charges the buffers of its files itself.
-  if (instance_->options.volume == nullptr) shape.file_buffer_bytes = kJobFileBufferBytes;
-  shape.key_file_bytes = instance_->options.target_file_bytes;
-  shape.value_file_bytes = instance_->options.value_file_bytes;
-  shape.zstd = instance_->options.compression == Compression::kZstd ||
-               instance_->options.bottom_compression == Compression::kZstd ||
-               instance_->options.value_compression == Compression::kZstd;
-  shape.kept_index_bytes_max = instance_->KeptIndexBytes();
+  if (instance.options.volume == nullptr) shape.file_buffer_bytes = kJobFileBufferBytes;
+  shape.key_file_bytes = instance.options.target_file_bytes;
+  shape.value_file_bytes = instance.options.value_file_bytes;
+  shape.zstd = instance.options.compression == Compression::kZstd ||
+               instance.options.bottom_compression == Compression::kZstd ||
+               instance.options.value_compression == Compression::kZstd;
+  shape.kept_index_bytes_max = instance.KeptIndexBytes();
   shape.inputs = 0;
   shape.separates = std::any_of(tables.begin(), tables.end(),
                                 [](const auto& it) { return it.second.separation_bytes > 0; });
   return shape;
 }
 
-uint64_t DBImpl::WorkingSetOf(const FlushInput& input) const {
-  JobShape shape = ShapeOf(input.tables);
+}  // namespace
+
+uint64_t WorkingSetOf(const InstanceContext& instance, const FlushInput& input) {
+  JobShape shape = ShapeOf(instance, input.tables);
   shape.key_file_bytes = UINT64_MAX;  // a flush writes one file
   for (const std::shared_ptr<const MemTable>& run : input.runs) {
     const uint64_t key_bytes = std::min(run->live_bytes(), run->record_count() * kUsualKeyBytes);
@@ -86,8 +86,8 @@ uint64_t DBImpl::WorkingSetOf(const FlushInput& input) const {
   return FlushWorkingSet(shape) + 2 * logged;
 }
 
-uint64_t DBImpl::WorkingSetOf(const CompactionInput& input) const {
-  JobShape shape = ShapeOf(input.tables);
+uint64_t WorkingSetOf(const InstanceContext& instance, const CompactionInput& input) {
+  JobShape shape = ShapeOf(instance, input.tables);
   for (const CompactionInput::Level& level : input.inputs) {
     for (const FileEntry& entry : level.entries) AddInput(*entry.file, &shape);
     // Files of a deeper level are read one after another.
@@ -101,8 +101,8 @@ uint64_t DBImpl::WorkingSetOf(const CompactionInput& input) const {
   return CompactionWorkingSet(shape);
 }
 
-uint64_t DBImpl::WorkingSetOf(const GcInput& input) const {
-  JobShape shape = ShapeOf(input.tables);
+uint64_t WorkingSetOf(const InstanceContext& instance, const GcInput& input) {
+  JobShape shape = ShapeOf(instance, input.tables);
   shape.separates = true;
   for (const std::shared_ptr<ValueFileMeta>& file : input.files) {
     ++shape.inputs;

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "compaction/compaction_job.h"
+#include "db/instance_context.h"
+#include "db/job_plans.h"
+#include "db/tree_state.h"
+#include "lava/event_listener.h"
+
+namespace lava {
+
+/// Runs planned compactions, and installs their files.
+/// Threads:    any; several compactions run side by side. Takes the mutexes of installs and of the
+///             tree.
+/// Ownership:  borrows the instance and the tree.
+class CompactionRunner {
+ public:
+  CompactionRunner(InstanceContext* instance, TreeState* tree) : instance_(instance), tree_(tree) {}
+
+  /// Adds what is known of the compaction before it runs to the event.
+  static void Describe(const CompactionTask& task, CompactionInfo* told);
+  /// Runs the compaction and installs its files. told->installed: whether they are installed. They
+  /// are not when the clock was set back, so that dropped records have not expired; the files are
+  /// then obsolete, and the status is OK.
+  /// Errors:     of reading the inputs, writing the files and logging the edit. Nothing is
+  ///             installed then.
+  Status Run(const CompactionTask& task, CompactionInfo* told) LAVA_EXCLUDES(tree_->mutex());
+
+ private:
+  Status Install(const CompactionTask& task, const CompactionOutput& output, bool* installed);
+
+  InstanceContext* const instance_;
+  TreeState* const tree_;
+};
+
+}  // namespace lava

@@ -1,0 +1,271 @@
+#include "db/job_scheduler.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/guarded.h"
+#include "compaction/compaction_scope.h"
+#include "db/job_working_sets.h"
+#include "db/search_damage.h"
+
+namespace lava {
+
+JobScheduler::JobScheduler(InstanceContext* instance, TreeState* tree, const Neighbours& neighbours)
+    : instance_(instance),
+      tree_(tree),
+      with_(neighbours),
+      order_budget_(&instance->counters.scan_value_bytes,
+                    instance->options.value_merge_scan_percent, instance->options.value_file_bytes),
+      value_decisions_(&instance->counters, instance->options.value_decisions_max),
+      compaction_planner_(&instance->options, neighbours.late_files, &order_budget_,
+                          &value_decisions_),
+      collection_planner_(&instance->options, neighbours.late_files),
+      value_policy_(instance->options.value_policy) {}
+
+void JobScheduler::Schedule() {
+  MutexLock lock(&mutex_);
+  PlanAll();
+}
+
+void JobScheduler::ScheduleCompactions() {
+  MutexLock lock(&mutex_);
+  PlanCompactions();
+}
+
+void JobScheduler::ScheduleCollections() {
+  MutexLock lock(&mutex_);
+  PlanCollections();
+}
+
+void JobScheduler::Clear() {
+  MutexLock lock(&mutex_);
+  running_jobs_.Clear();
+  (void)collection_planner_.TakeFindings();
+}
+
+uint64_t JobScheduler::PendingCompactionBytes() const {
+  MutexLock lock(&mutex_);
+  return compaction_planner_.PendingBytes(TakePlanInputs(), running_jobs_);
+}
+
+// At a job's end. What there is no memory for is planned when another ends, or when a write waits
+// for it.
+void JobScheduler::PlanAll() {
+  (void)Tried([this] {
+    mutex_.AssertHeld();
+    PlanCompactions();
+  });
+  (void)Tried([this] {
+    mutex_.AssertHeld();
+    PlanCollections();
+  });
+}
+
+PlanInputs JobScheduler::TakePlanInputs() const {
+  PlanInputs inputs;
+  MutexLock state(tree_->mutex());
+  tree_->AddTo(&inputs);
+  inputs.tables = with_.tables->Options();  // not older than the records of the version
+  inputs.avoided = with_.faults->avoided();
+  inputs.disk_full = with_.faults->is_disk_full();
+  inputs.value_policy = value_policy_;
+  inputs.gc_jobs_max = instance_->options.gc_jobs_max > 0
+                           ? instance_->options.gc_jobs_max
+                           : std::max(instance_->executor->thread_count(), 2u) - 1;
+  return inputs;
+}
+
+// Each plan is made on the version that is current when it begins. Files that leave that version
+// meanwhile are busy until the job that removes them ends. Files that come meanwhile are planned by
+// the next call.
+void JobScheduler::PlanCompactions() {
+  if (instance_->closed.load()) return;
+  Status manifest_status;
+  {
+    MutexLock state(tree_->mutex());
+    tree_->AdoptLeft();
+    manifest_status = tree_->versions.status();
+    if (manifest_status.ok() && !with_.faults->MayStart(BackgroundFaults::Work::kCompaction))
+      return;
+  }
+  if (!manifest_status.ok()) {
+    manual_compactions_.FinishAll(manifest_status);
+    return;
+  }
+  while (const auto manual = manual_compactions_.current()) {
+    const std::optional<Status> done = PlanManual(*manual);
+    if (!done) return;
+    manual_compactions_.Finish(*done);
+  }
+  // One thread stays free for flushes where there are several.
+  const uint32_t running_max = std::max(instance_->executor->thread_count(), 2u) - 1;
+  while (running_jobs_.compactions() < running_max) {
+    const PlanInputs inputs = TakePlanInputs();
+    std::optional<CompactionTask> task = compaction_planner_.PlanNext(inputs, running_jobs_);
+    if (!task) break;
+    const bool for_order = task->cause == CompactionCause::kOrder;
+    StartCompaction(std::move(*task));
+    if (for_order) return;  // it only runs alone
+  }
+  if (running_jobs_.compactions() > 0) return;
+  // Nothing is left to do, so work that failed before will not be tried again.
+  MutexLock state(tree_->mutex());
+  with_.faults->Worked(BackgroundFaults::Work::kCompaction);
+}
+
+// Moves everything that was sealed before CompactAll() to the last level, in one compaction that
+// runs alone. Files that come meanwhile are left to the next request, or this one might never end.
+// Returns the request's status once it is done.
+std::optional<Status> JobScheduler::PlanManual(const ManualCompactions::Current& manual) {
+  if (running_jobs_.compactions() > 0 || with_.late_files->any_key_file()) return std::nullopt;
+  if (std::optional<std::optional<Status>> waits = AwaitFlushes(manual.sequence)) return *waits;
+  if (manual.compacted) return Status::OK();
+  const PlanInputs inputs = TakePlanInputs();
+  if (!inputs.avoided.empty()) return with_.faults->DamageOf(*inputs.version);
+  bool wait = false;
+  std::optional<CompactionTask> task = compaction_planner_.PlanAll(inputs, running_jobs_, &wait);
+  if (wait) return std::nullopt;
+  if (!task) return Status::OK();
+  StartCompaction(std::move(*task));
+  manual_compactions_.SetCompacted(true);
+  return std::nullopt;
+}
+
+// Starts flushes of what was sealed before the request. Nothing: all of it is in files. Otherwise
+// the answer of PlanManual().
+std::optional<std::optional<Status>> JobScheduler::AwaitFlushes(uint64_t sequence) {
+  const auto flushed = [&]() LAVA_REQUIRES(tree_->mutex()) {
+    return tree_->sealed().installed_through() >= sequence;
+  };
+  {
+    MutexLock state(tree_->mutex());
+    if (flushed()) return std::nullopt;
+  }
+  with_.flushes->Schedule();  // there may have been no memory for it before
+  MutexLock state(tree_->mutex());
+  if (flushed()) return std::nullopt;
+  if (tree_->sealed().running() > 0) return std::optional<Status>();
+  Status failed = with_.faults->StatusOf(BackgroundFaults::Work::kFlush);
+  if (failed.ok()) return std::optional<Status>();
+  return std::optional<Status>(std::move(failed));
+}
+
+// While there is enough space, one collection runs at a time: it competes with compactions for the
+// disk, and each makes the choice of the next one better.
+void JobScheduler::PlanCollections() {
+  // Where nothing is planned, the findings are dropped here, and with them files that they keep.
+  std::unique_ptr<CollectionFindings> findings = collection_planner_.TakeFindings();
+  if (instance_->closed.load()) return;
+  {
+    MutexLock state(tree_->mutex());
+    if (tree_->versions.failed()) return;
+    tree_->AdoptLeft();
+    // All key files decide which values live, so collections wait until none is missing or damaged.
+    if (with_.late_files->any_key_file() || with_.faults->IsKeyFileDamaged(*tree_->version()) ||
+        !with_.faults->MayStart(BackgroundFaults::Work::kCollection))
+      return;
+  }
+  const PlanInputs inputs = TakePlanInputs();
+  if (inputs.version->value_files.empty() || instance_->options.gc_garbage_percent > 100) return;
+  const uint32_t jobs_max =
+      EffortOf(instance_->options, inputs, running_jobs_.compactions() > 0).jobs;
+  if (running_jobs_.collections() >= jobs_max) return;
+  const int64_t now_ms = instance_->expiry_time.Now().older_ms;
+  while (running_jobs_.collections() < jobs_max) {
+    std::shared_ptr<GcTask> task =
+        collection_planner_.Plan(inputs, running_jobs_, now_ms, std::exchange(findings, nullptr));
+    if (task == nullptr || !StartCollection(std::move(task))) break;
+  }
+  if (running_jobs_.collections() > 0) return;
+  // Nothing is left to do, so work that failed before will not be tried again.
+  MutexLock state(tree_->mutex());
+  with_.faults->Worked(BackgroundFaults::Work::kCollection);
+}
+
+void JobScheduler::StartCompaction(CompactionTask task) {
+  const os::Priority priority = task.priority;
+  auto shared = std::make_shared<CompactionTask>(std::move(task));
+  running_jobs_.Insert(shared);
+  try {
+    instance_->Submit(priority, [this, weak = std::weak_ptr<CompactionTask>(shared)] {
+      if (std::shared_ptr<CompactionTask> queued = weak.lock()) RunCompactionJob(std::move(queued));
+    });
+  } catch (const std::bad_alloc&) {
+    running_jobs_.Remove(shared);
+    throw;
+  }
+  order_budget_.Spend(shared->order_bytes);
+  tree_->space.AddCopied(shared->copied_bytes);
+  tree_->JobBegan();
+}
+
+// The job is neither queued nor running any more. The caller counts it out of the jobs in flight
+// once its successors are planned.
+void JobScheduler::EndCompaction(const std::shared_ptr<CompactionTask>& task) {
+  running_jobs_.Remove(task);
+  tree_->space.RemoveCopied(task->copied_bytes);
+}
+
+bool JobScheduler::StartCollection(std::shared_ptr<GcTask> task) {
+  running_jobs_.Insert(task);
+  const bool submitted =
+      instance_->TrySubmit(os::Priority::kGc, [this, weak = std::weak_ptr<GcTask>(task)] {
+        if (std::shared_ptr<GcTask> queued = weak.lock()) RunCollectionJob(std::move(queued));
+      });
+  if (!submitted) {
+    running_jobs_.Remove(task);
+    return false;
+  }
+  tree_->space.AddCopied(task->copied_bytes);
+  tree_->JobBegan();
+  return true;
+}
+
+// After each scan: asks for a plan when scans have earned enough credit since the last one.
+void JobScheduler::LookForOrdering() {
+  if (!order_budget_.IsLookDue()) return;
+  instance_->Submit(os::Priority::kCompaction, [this] {
+    MutexLock jobs(&mutex_);
+    PlanCompactions();
+  });
+}
+
+void JobScheduler::SetValuePolicy(ValuePolicy policy) {
+  MutexLock jobs(&mutex_);
+  value_policy_ = policy;
+  PlanCompactions();
+  PlanCollections();
+}
+
+Status JobScheduler::CompactAll(uint64_t sealed_through, uint32_t timeout_ms, uint64_t* ticket) {
+  const auto deadline =
+      std::chrono::steady_clock::now() +
+      std::chrono::milliseconds(std::min(timeout_ms, instance_->environment.wait_ms_max));
+  if (*ticket == 0) *ticket = manual_compactions_.Request(sealed_through);
+  if (!manual_compactions_.IsKnown(*ticket))
+    return Status::InvalidArgument("compact all: the ticket is of no call before");
+  {
+    // On every call: work that failed before may be due again.
+    MutexLock jobs(&mutex_);
+    if (!instance_->closed.load()) instance_->executor->Poke();
+    PlanCompactions();
+  }
+  const Status status = manual_compactions_.Await(*ticket, deadline);
+  // The job that finished the request holds this mutex until it has planned what follows, and keeps
+  // files of the earlier version until then.
+  MutexLock jobs(&mutex_);
+  return status;
+}
+
+// Called where nothing may fail. If the job cannot be submitted, the end of another job plans the
+// jobs that wait for memory.
+void JobScheduler::MemoryFreed() {
+  (void)instance_->TrySubmit(os::Priority::kCompaction, [this] {
+    MutexLock jobs(&mutex_);
+    PlanCompactions();
+    PlanCollections();
+  });
+}
+
+}  // namespace lava

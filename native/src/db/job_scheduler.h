@@ -1,0 +1,129 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "base/mutex.h"
+#include "db/background_faults.h"
+#include "db/collection_planner.h"
+#include "db/collection_runner.h"
+#include "db/compaction_planner.h"
+#include "db/compaction_runner.h"
+#include "db/file_remover.h"
+#include "db/flush_scheduler.h"
+#include "db/instance_context.h"
+#include "db/late_files.h"
+#include "db/manual_compactions.h"
+#include "db/order_budget.h"
+#include "db/running_jobs.h"
+#include "db/snapshot_impl.h"
+#include "db/table_registry.h"
+#include "db/tree_state.h"
+#include "db/value_decisions.h"
+#include "db/write_stall.h"
+
+namespace lava {
+
+/// Decides which compactions and collections run, starts them on the executor, runs them, and plans
+/// what follows from their ends. Also starts jobs for those who wait: writes, CompactAll(), and
+/// other instances that need space.
+///
+/// Compactions and collections have one scheduler, because they share the files that are busy: a
+/// plan of either looks at the running jobs of both, under one mutex.
+///
+/// Threads:    any. A plan looks at all files, so no thread may hold the writers' mutex or the
+///             tree's when it calls this class. Functions that may be called under the mutex of
+///             installs say so.
+/// Ownership:  borrows what the constructor takes. Keeps the tasks of jobs, and so their files.
+/// Errors:     of a job: background faults. Functions that plan throw std::bad_alloc without
+///             memory, except where they say that they do not.
+class JobScheduler {
+ public:
+  /// What jobs need beside the instance and its tree. All must outlive the scheduler.
+  struct Neighbours {
+    TableRegistry* tables = nullptr;
+    BackgroundFaults* faults = nullptr;
+    LateFiles* late_files = nullptr;
+    SnapshotRegistry* snapshots = nullptr;
+    FlushScheduler* flushes = nullptr;
+    FileRemover* remover = nullptr;
+    JobCounts* job_counts = nullptr;
+    MemoryWaiter* memory_waiter = nullptr;  // is told when jobs that were put off may have memory
+  };
+  JobScheduler(InstanceContext* instance, TreeState* tree, const Neighbours& neighbours);
+
+  /// Starts all jobs that are due. Does not throw: what there is no memory for is planned when
+  /// another job ends, or when a write waits for it.
+  void Schedule() LAVA_EXCLUDES(mutex_, tree_->mutex());
+  void ScheduleCompactions() LAVA_EXCLUDES(mutex_, tree_->mutex());
+  void ScheduleCollections() LAVA_EXCLUDES(mutex_, tree_->mutex());
+  /// Jobs that wait for memory may have some now. Does not throw.
+  void MemoryFreed();
+  /// After each scan: asks for a plan when scans have earned enough credit since the last one.
+  void LookForOrdering();
+  void SetValuePolicy(ValuePolicy policy) LAVA_EXCLUDES(mutex_, tree_->mutex());
+
+  /// See DB::CompactAll(). sealed_through: the last sealed memtable that a new request includes.
+  Status CompactAll(uint64_t sealed_through, uint32_t timeout_ms, uint64_t* ticket)
+      LAVA_EXCLUDES(mutex_, tree_->mutex());
+  ManualCompactions* manual_compactions() { return &manual_compactions_; }
+  ValueDecisions* value_decisions() { return &value_decisions_; }
+  uint64_t PendingCompactionBytes() const LAVA_EXCLUDES(mutex_, tree_->mutex());
+
+  /// Starts the jobs that a write waits for. *relieved: the write may go on.
+  /// Errors:     these jobs cannot succeed. A write only reports failures of jobs that began after
+  ///             the write came first, at since_us; an older failed job is tried again. So the
+  ///             first write after space was freed succeeds.
+  Status Relieve(StallCondition condition, uint64_t since_us, bool* relieved)
+      LAVA_EXCLUDES(mutex_, tree_->mutex());
+  /// A write waits for space: jobs that free some, or that expose garbage, come first.
+  void UrgeSpace();
+  // As SpaceMember, on the executor. Do not throw.
+  void RequestSpace();
+  void RequestGiveUp(uint64_t snapshot);
+
+  /// Lets go of all jobs: none runs any more.
+  void Clear() LAVA_EXCLUDES(mutex_);
+
+ private:
+  // job_scheduler.cc
+  PlanInputs TakePlanInputs() const LAVA_REQUIRES(mutex_) LAVA_EXCLUDES(tree_->mutex());
+  void PlanAll() LAVA_REQUIRES(mutex_) LAVA_EXCLUDES(tree_->mutex());
+  void PlanCompactions() LAVA_REQUIRES(mutex_) LAVA_EXCLUDES(tree_->mutex());
+  std::optional<Status> PlanManual(const ManualCompactions::Current& manual) LAVA_REQUIRES(mutex_);
+  std::optional<std::optional<Status>> AwaitFlushes(uint64_t sequence) LAVA_REQUIRES(mutex_);
+  void PlanCollections() LAVA_REQUIRES(mutex_) LAVA_EXCLUDES(tree_->mutex());
+  void StartCompaction(CompactionTask task) LAVA_REQUIRES(mutex_);
+  void EndCompaction(const std::shared_ptr<CompactionTask>& task) LAVA_REQUIRES(mutex_);
+  bool StartCollection(std::shared_ptr<GcTask> task) LAVA_REQUIRES(mutex_);
+  // run_jobs.cc
+  void RunCompactionJob(std::shared_ptr<CompactionTask> task);
+  void PutOff(std::shared_ptr<CompactionTask> task);
+  void RunCollectionJob(std::shared_ptr<GcTask> task);
+  void AwaitMemory();
+  // relieve.cc
+  Status RelieveMemtables(uint64_t since_us) LAVA_EXCLUDES(mutex_, tree_->mutex());
+  Status RelieveLevel0(uint64_t since_us) LAVA_EXCLUDES(mutex_, tree_->mutex());
+  Status MakeSpace(uint64_t since_us, bool* go_on) LAVA_EXCLUDES(mutex_, tree_->mutex());
+  bool GiveUpOldestSnapshot();
+  void RetryOnceSpaceIsMade();
+
+  InstanceContext* const instance_;
+  TreeState* const tree_;
+  const Neighbours with_;
+  CompactionRunner compaction_runner_{instance_, tree_};
+  CollectionRunner collection_runner_{instance_, tree_};
+  ManualCompactions manual_compactions_;
+  OrderBudget order_budget_;
+  ValueDecisions value_decisions_;
+
+  // Guards plans and running jobs.
+  mutable Mutex mutex_ LAVA_ACQUIRED_BEFORE(tree_->mutex());
+  RunningJobs running_jobs_ LAVA_GUARDED_BY(mutex_){with_.job_counts};
+  CompactionPlanner compaction_planner_ LAVA_GUARDED_BY(mutex_);
+  CollectionPlanner collection_planner_ LAVA_GUARDED_BY(mutex_);
+  ValuePolicy value_policy_ LAVA_GUARDED_BY(mutex_);
+};
+
+}  // namespace lava

@@ -1,0 +1,153 @@
+// The part of JobScheduler that writes which wait, and other instances, ask to make room.
+#include <utility>
+
+#include "db/job_scheduler.h"
+
+namespace lava {
+
+// Starts the jobs that a write waits for. Errors: these jobs cannot succeed. A write only reports
+// failures of jobs that began after it came first, at since_us; an older failed job is tried again.
+// So the first write after space was freed succeeds.
+Status JobScheduler::Relieve(StallCondition condition, uint64_t since_us, bool* relieved) {
+  instance_->executor->Poke();
+  if (condition == StallCondition::kWaitForFlush) return RelieveMemtables(since_us);
+  if (condition == StallCondition::kWaitForCompaction) return RelieveLevel0(since_us);
+  return MakeSpace(since_us, relieved);
+}
+
+Status JobScheduler::RelieveMemtables(uint64_t since_us) {
+  if (!with_.faults->is_disk_full()) return with_.flushes->Relieve(since_us);
+  // Garbage may fill the disk.
+  MutexLock jobs(&mutex_);
+  PlanCollections();
+  PlanCompactions();
+  UrgeSpace();
+  const JobCounts& jobs_now = tree_->job_counts();
+  if (jobs_now.compactions + jobs_now.collections > 0) return Status::OK();
+  return with_.flushes->Relieve(since_us);
+}
+
+Status JobScheduler::RelieveLevel0(uint64_t since_us) {
+  MutexLock jobs(&mutex_);
+  {
+    MutexLock state(tree_->mutex());
+    if (tree_->job_counts().compactions == 0)
+      LAVA_RETURN_IF_ERROR(with_.faults->RetryNow(BackgroundFaults::Work::kCompaction, since_us));
+  }
+  with_.flushes->Schedule();
+  PlanCompactions();
+  instance_->executor->Urge(os::Priority::kL0Compaction);
+  instance_->executor->Urge(
+      os::Priority::kCompaction);  // it may hold files that L0 is to be merged with
+  MutexLock state(tree_->mutex());
+  if (tree_->job_counts().compactions > 0) return Status::OK();
+  if (with_.faults->avoids_any()) return with_.faults->DamageOf(*tree_->version());
+  return with_.faults->StatusOf(BackgroundFaults::Work::kCompaction);
+}
+
+// A write waits for space: jobs that free some, or that expose garbage, come first.
+void JobScheduler::UrgeSpace() {
+  for (const os::Priority priority :
+       {os::Priority::kGc, os::Priority::kL0Compaction, os::Priority::kCompaction})
+    instance_->executor->Urge(priority);
+}
+
+// Starts what makes space. Errors: nothing can. Holds mutex_ from the plan to the answer:
+// otherwise a job could end in between, before its successors are planned.
+Status JobScheduler::MakeSpace(uint64_t since_us, bool* go_on) {
+  with_.remover->RemoveObsolete();  // their readers may have ended
+  MutexLock jobs(&mutex_);
+  std::shared_ptr<const Version> version;
+  bool flushing = false;
+  {
+    MutexLock state(tree_->mutex());
+    tree_->space.Update(tree_->SpaceWorkNow());
+    *go_on = !tree_->space.state().own.stop;
+    if (*go_on) return Status::OK();
+  }
+  with_.flushes->Schedule();
+  {
+    MutexLock state(tree_->mutex());
+    version = tree_->version();
+    flushing = tree_->sealed().running() > 0;
+  }
+  PlanCollections();
+  PlanCompactions();  // they expose more garbage when nothing is collected
+  UrgeSpace();
+  MutexLock state(tree_->mutex());
+  if (tree_->job_counts().compactions + tree_->job_counts().collections > 0) return Status::OK();
+  // The files of a flush are not planned for yet.
+  if (flushing || tree_->sealed().running() > 0 || version != tree_->version()) return Status::OK();
+  // Garbage may be freed once the missing files have arrived.
+  if (with_.late_files->AnyOf(*tree_->version())) return Status::OK();
+  if (with_.faults->avoids_any()) return with_.faults->DamageOf(*tree_->version());
+  if (std::optional<Status> failure = with_.faults->RetryFirst(since_us)) return *failure;
+  using Remedy = SpaceController::Remedy;
+  switch (tree_->space.FindRemedy(instance_->clock->MonotonicMicros() - since_us)) {
+    case Remedy::kIgnoreRatio:
+      *go_on = true;
+      tree_->UpdateAttention();
+      return Status::OK();
+    case Remedy::kAwaitSnapshots:
+      return Status::OK();
+    case Remedy::kGiveUpSnapshot:
+      // A checkpoint can be taken again. A write that fails would restore the job from one.
+      if (GiveUpOldestSnapshot()) {
+        instance_->Submit(os::Priority::kFlush, [this] { with_.remover->RemoveObsolete(); });
+        return Status::OK();
+      }
+      break;
+    case Remedy::kNone:
+      break;
+  }
+  return tree_->space.Full();
+}
+
+bool JobScheduler::GiveUpOldestSnapshot() {
+  if (!with_.snapshots->GiveUpOldest()) return false;
+  Counters::Add(&instance_->counters.snapshots_given_up, 1);
+  return true;
+}
+
+// A job has removed files. Flushes that found no space are tried again before a write reports
+// their error.
+void JobScheduler::RetryOnceSpaceIsMade() {
+  bool retry;
+  {
+    MutexLock state(tree_->mutex());
+    retry = with_.faults->RetryFlushOnSpace();
+  }
+  if (retry) with_.flushes->Schedule();
+}
+
+void JobScheduler::RequestSpace() {
+  (void)instance_->TrySubmit(os::Priority::kFlush, [this] {
+    with_.remover->RemoveObsolete();
+    MutexLock jobs(&mutex_);
+    SpaceVerdict looked_by;
+    {
+      MutexLock state(tree_->mutex());
+      looked_by = tree_->space.Report(tree_->SpaceWorkNow());
+      // Failed work is repeated once for each write that waits in any instance. Otherwise it would
+      // fail again without a pause.
+      if (looked_by.writes.stop && looked_by.retry) with_.faults->RetryAll();
+    }
+    with_.flushes->Schedule();
+    PlanCollections();
+    PlanCompactions();  // they expose more garbage when nothing is collected
+    MutexLock state(tree_->mutex());
+    if (looked_by.writes.stop) UrgeSpace();
+    tree_->space.Answer(tree_->SpaceWorkNow(), looked_by);
+  });
+}
+
+void JobScheduler::RequestGiveUp(uint64_t snapshot) {
+  (void)instance_->TrySubmit(os::Priority::kFlush, [this, snapshot] {
+    if (with_.snapshots->oldest() == snapshot) (void)GiveUpOldestSnapshot();
+    with_.remover->RemoveObsolete();
+    MutexLock state(tree_->mutex());
+    tree_->space.Answer(tree_->SpaceWorkNow(), SpaceVerdict());
+  });
+}
+
+}  // namespace lava

@@ -1,0 +1,136 @@
+// The part of JobScheduler that runs jobs.
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/guarded.h"
+#include "db/job_scheduler.h"
+#include "db/job_working_sets.h"
+#include "db/search_damage.h"
+
+namespace lava {
+
+void JobScheduler::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
+  const uint64_t began_us = instance_->clock->MonotonicMicros();
+  CompactionInfo told;
+  std::optional<JobMemory::Grant> memory;
+  const Status status = Guarded("compaction in", instance_->path, [&] {
+    std::optional<JobMemory::Grant> granted = instance_->lease->job_memory()->TryBegin(
+        instance_->budget.counter(MemoryPurpose::kCompactions),
+        task->trivial_move ? 0 : WorkingSetOf(*instance_, task->input));
+    if (!granted) return Status::OK();
+    memory.emplace(std::move(*granted));
+    task->input.drop_time = instance_->expiry_time.Now();
+    CompactionRunner::Describe(*task, &told);
+    instance_->notifier->BeginJob(&EventListener::OnCompactionBegin, &told);
+    Status compacted = compaction_runner_.Run(*task, &told);
+    // A read error may not occur a second time; a damaged file stays damaged.
+    if (compacted.IsCorruption() && !instance_->cancelled)
+      compacted = compaction_runner_.Run(*task, &told);
+    return compacted;
+  });
+  if (!memory && status.ok()) return PutOff(std::move(task));
+  const DamageSearch damage = SearchDamage(tree_, *with_.tables, status);
+  {
+    MutexLock jobs(&mutex_);
+    EndCompaction(task);
+    if (status.ok() || !instance_->cancelled) {
+      MutexLock state(tree_->mutex());
+      if (status.ok()) {
+        with_.faults->Worked(BackgroundFaults::Work::kCompaction);
+      } else {
+        with_.faults->AvoidInputs(task->input, damage, *tree_->version());
+        with_.faults->Failed(BackgroundFaults::Work::kCompaction, status, began_us, damage,
+                             *tree_->version());
+      }
+    }
+    if (status.ok() ? !told.installed : !instance_->cancelled) {
+      // The same work is planned again.
+      order_budget_.GiveBack(task->order_bytes);
+      if (task->manual && status.ok()) manual_compactions_.SetCompacted(false);
+      if (task->manual && !status.ok()) manual_compactions_.Finish(status);
+    }
+    PlanAll();
+  }
+  tree_->JobEnded();
+  // The task may be the last owner of the inputs: their readers are then closed without a lock.
+  task.reset();
+  memory.reset();
+  with_.remover->RemoveObsolete();
+  instance_->notifier->EndJob(&EventListener::OnCompactionEnd, &told, status,
+                              instance_->clock->MonotonicMicros() - began_us);
+  if (status.ok()) RetryOnceSpaceIsMade();
+}
+
+// There is no memory for the job. The same work is planned again when other jobs have ended.
+void JobScheduler::PutOff(std::shared_ptr<CompactionTask> task) {
+  {
+    MutexLock jobs(&mutex_);
+    EndCompaction(task);
+    if (task->manual) manual_compactions_.SetCompacted(false);
+    order_budget_.GiveBack(task->order_bytes);
+  }
+  tree_->JobEnded();
+  task.reset();
+  AwaitMemory();
+}
+
+void JobScheduler::AwaitMemory() {
+  if (!instance_->lease->job_memory()->Await(with_.memory_waiter)) MemoryFreed();
+}
+
+void JobScheduler::RunCollectionJob(std::shared_ptr<GcTask> task) {
+  const uint64_t began_us = task->began_us = instance_->clock->MonotonicMicros();
+  CollectionInfo told;
+  const CollectionRunner::NoteOutput note = [this](const FileId& file, uint64_t referenced) {
+    (void)Tried([&] {
+      MutexLock lock(&mutex_);
+      collection_planner_.NoteOutput(file, referenced);
+    });
+  };
+  std::optional<JobMemory::Grant> memory;
+  const Status status = Guarded("collection in", instance_->path, [&] {
+    // Tables that were registered since the job was queued may have expired values, too.
+    task->input.tables = with_.tables->Options();
+    task->input.now_ms = instance_->expiry_time.Now().older_ms;
+    std::optional<JobMemory::Grant> granted = instance_->lease->job_memory()->TryBegin(
+        instance_->budget.counter(MemoryPurpose::kCollections),
+        WorkingSetOf(*instance_, task->input));
+    if (!granted) return Status::OK();
+    memory.emplace(std::move(*granted));
+    CollectionRunner::Describe(*task, &told);
+    instance_->notifier->BeginJob(&EventListener::OnCollectionBegin, &told);
+    Status collected = collection_runner_.Run(*task, note, &told);
+    // See RunCompactionJob().
+    if (collected.IsCorruption() && !instance_->cancelled)
+      collected = collection_runner_.Run(*task, note, &told);
+    return collected;
+  });
+  const bool put_off = !memory && status.ok();
+  const DamageSearch damage = SearchDamage(tree_, *with_.tables, status);
+  {
+    MutexLock jobs(&mutex_);
+    running_jobs_.Remove(task);
+    tree_->space.RemoveCopied(task->copied_bytes);
+    {
+      MutexLock state(tree_->mutex());
+      if (!put_off && status.ok()) with_.faults->Worked(BackgroundFaults::Work::kCollection);
+      if (!status.ok() && !instance_->cancelled)
+        with_.faults->Failed(BackgroundFaults::Work::kCollection, status, began_us, damage,
+                             *tree_->version());
+    }
+    // If nothing is left to collect, compactions may expose more.
+    if (!put_off) PlanAll();
+  }
+  tree_->JobEnded();
+  // The task may be the last owner of the inputs: their readers are then closed without a lock.
+  task.reset();
+  if (put_off) return AwaitMemory();
+  memory.reset();
+  with_.remover->RemoveObsolete();
+  instance_->notifier->EndJob(&EventListener::OnCollectionEnd, &told, status,
+                              instance_->clock->MonotonicMicros() - began_us);
+  if (status.ok()) RetryOnceSpaceIsMade();
+}
+
+}  // namespace lava

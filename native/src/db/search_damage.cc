@@ -1,0 +1,24 @@
+#include "db/search_damage.h"
+
+#include <memory>
+
+#include "base/guarded.h"
+
+namespace lava {
+
+DamageSearch SearchDamage(const TreeState* tree, const TableRegistry& tables,
+                          const Status& status) noexcept {
+  DamageSearch search;
+  if (!status.IsCorruption()) return search;
+  search.finished = Tried([&] {
+    std::shared_ptr<const Version> version;
+    {
+      MutexLock state(tree->mutex());
+      version = tree->version();
+    }
+    search.found = FindDamaged(*version, tables, status.message());
+  });
+  return search;
+}
+
+}  // namespace lava
