@@ -48,7 +48,6 @@ class JobScheduler {
     SnapshotRegistry* snapshots = nullptr;
     FlushScheduler* flushes = nullptr;
     FileRemover* remover = nullptr;
-    JobCounts* job_counts = nullptr;
     MemoryWaiter* memory_waiter = nullptr;  // is told when jobs that were put off may have memory
   };
   JobScheduler(InstanceContext* instance, TreeState* tree, const Neighbours& neighbours);
@@ -120,7 +119,7 @@ class JobScheduler {
 
   // Guards plans and running jobs.
   mutable Mutex mutex_ LAVA_ACQUIRED_BEFORE(tree_->mutex());
-  RunningJobs running_jobs_ LAVA_GUARDED_BY(mutex_){with_.job_counts};
+  RunningJobs running_jobs_ LAVA_GUARDED_BY(mutex_){tree_->mutable_job_counts()};
   CompactionPlanner compaction_planner_ LAVA_GUARDED_BY(mutex_);
   CollectionPlanner collection_planner_ LAVA_GUARDED_BY(mutex_);
   ValuePolicy value_policy_ LAVA_GUARDED_BY(mutex_);

@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <chrono>
 
-#include "db/db_impl.h"
+#include "db/writer.h"
 
 namespace lava {
 
 // The common case costs a few loads.
-Status DBImpl::MakeRoom(uint64_t bytes, Purpose purpose) {
+Status Writer::MakeRoom(uint64_t bytes, Purpose purpose) {
   last_write_.Forget();
   if (!tree_->attention() && !instance_->quota->pressing() && !segments_.full() &&
       active_->arena_bytes() + bytes <= instance_->memtable_bytes_max &&
@@ -16,7 +16,7 @@ Status DBImpl::MakeRoom(uint64_t bytes, Purpose purpose) {
   return MakeRoomSlow(bytes, purpose);
 }
 
-Status DBImpl::MakeRoomSlow(uint64_t bytes, Purpose purpose) {
+Status Writer::MakeRoomSlow(uint64_t bytes, Purpose purpose) {
   const uint64_t started_us = instance_->clock->MonotonicMicros();
   const uint64_t deadline_us = started_us + uint64_t{instance_->environment.wait_ms_max} * 1000;
   StallCondition waited_for = StallCondition::kNone;
@@ -40,7 +40,7 @@ Status DBImpl::MakeRoomSlow(uint64_t bytes, Purpose purpose) {
     if (go_on || !hopeless.ok()) write_stall_.End();
     if (instance_->notifier->listening() && TellStall(condition, purpose, go_on, hopeless)) {
       state.Unlock();
-      MutexUnlock others(&write_mutex_);
+      MutexUnlock others(&mutex_);
       instance_->notifier->Deliver();
       if (hopeless.ok()) continue;  // much may have changed meanwhile
       return hopeless;
@@ -62,7 +62,7 @@ Status DBImpl::MakeRoomSlow(uint64_t bytes, Purpose purpose) {
     bool relieved = false, out_of_time = false;
     {
       // Readers of the memtable and other writers go on meanwhile.
-      MutexUnlock others(&write_mutex_);
+      MutexUnlock others(&mutex_);
       if (relieve) hopeless = jobs_->Relieve(condition, since_us, &relieved);
       const uint64_t now_us = instance_->clock->MonotonicMicros();
       out_of_time = now_us >= deadline_us;
@@ -86,7 +86,7 @@ Status DBImpl::MakeRoomSlow(uint64_t bytes, Purpose purpose) {
 
 // *go_on: the write goes on past the low limits. Otherwise it waits until *until_us, or for a job
 // if *relieve, or for other instances.
-Status DBImpl::AwaitSpace(uint64_t* until_us, bool* go_on, bool* relieve) {
+Status Writer::AwaitSpace(uint64_t* until_us, bool* go_on, bool* relieve) {
   using Answer = SpaceController::WriteAnswer;
   *go_on = *relieve = false;
   if (tree_->space.JudgeWrite() == Answer::kProcessFull) tree_->space.Report(tree_->SpaceWorkNow());
@@ -111,18 +111,18 @@ Status DBImpl::AwaitSpace(uint64_t* until_us, bool* go_on, bool* relieve) {
 }
 
 // Tells listeners that the stall ends because nothing that the write waits for can succeed.
-Status DBImpl::StallFailed(StallCondition condition, Purpose purpose, const Status& hopeless) {
+Status Writer::StallFailed(StallCondition condition, Purpose purpose, const Status& hopeless) {
   if (!instance_->notifier->listening()) return hopeless;
   {
     MutexLock state(tree_->mutex());
     if (!TellStall(condition, purpose, /*go_on=*/false, hopeless)) return hopeless;
   }
-  MutexUnlock others(&write_mutex_);
+  MutexUnlock others(&mutex_);
   instance_->notifier->Deliver();
   return hopeless;
 }
 
-bool DBImpl::TellStall(StallCondition condition, Purpose purpose, bool go_on,
+bool Writer::TellStall(StallCondition condition, Purpose purpose, bool go_on,
                        const Status& status) {
   const bool told =
       write_stall_.Tell({.condition = condition,
@@ -136,7 +136,7 @@ bool DBImpl::TellStall(StallCondition condition, Purpose purpose, bool go_on,
   return told;
 }
 
-StallCondition DBImpl::JudgeStall(uint64_t bytes) const {
+StallCondition Writer::JudgeStall(uint64_t bytes) const {
   return JudgeWrite(
       {.l0_depth = tree_->l0_depth(),
        .l0_stall_trigger = instance_->options.l0_stall_trigger,
@@ -151,21 +151,21 @@ StallCondition DBImpl::JudgeStall(uint64_t bytes) const {
        .lease_members = instance_->lease->member_count()});
 }
 
-uint64_t DBImpl::WorthSealing() const {
+uint64_t Writer::WorthSealing() const {
   return WorthSealingBytes(instance_->memtable_bytes_max, instance_->lease->write_buffer_bytes(),
                            instance_->lease->member_count());
 }
 
 // An idle instance may hold most of the lease: the lease asks it to seal its memtable.
-void DBImpl::RelieveLease() {
+void Writer::RelieveLease() {
   if (instance_->lease->write_buffer_used_bytes() > instance_->lease->write_buffer_bytes())
     instance_->lease->RelievePressure(WorthSealing());
 }
 
-void DBImpl::RequestSeal() {
+void Writer::RequestSeal() {
   if (seal_requested_.exchange(true)) return;
   const bool submitted = instance_->TrySubmit(os::Priority::kFlush, [this] {
-    MutexLock write(&write_mutex_);
+    MutexLock write(&mutex_);
     seal_requested_ = false;
     // The memtable may have been sealed for another reason meanwhile.
     if (active_->arena_bytes() < WorthSealing()) return;

@@ -54,11 +54,10 @@ Status DBImpl::Start(std::span<const ImportSource> imports) {
   LAVA_RETURN_IF_ERROR(instance_->syncs()
                            ? instance_->files->CreateDurableDirectory(instance_->path)
                            : instance_->files->CreateDirectory(instance_->path));
-  LAVA_ASSIGN_OR_RETURN(directory_lock_, instance_->files->Lock(instance_->path));
+  LAVA_ASSIGN_OR_RETURN(lifetime_.directory_lock, instance_->files->Lock(instance_->path));
 
   LAVA_RETURN_IF_ERROR(OpenVersion(imports));
-  LAVA_RETURN_IF_ERROR(ReplayWal());
-  seal_requested_ = false;
+  LAVA_RETURN_IF_ERROR(writer_->Replay());
   {
     MutexLock install(tree_->versions.install_mutex());
     remover_->RemoveReplayed(tree_->versions.state().wal_flushed.value_or(0));
@@ -83,13 +82,8 @@ Status DBImpl::OpenVersion(std::span<const ImportSource> imports) {
   tables_.Recover(tree_->versions.state().tables);
   instance_->lease->Join(this);
   tree_->space.Join(this);
-  joined_ = true;
-  {
-    MutexLock write(&write_mutex_);
-    MutexLock state(tree_->mutex());
-    active_ = MemTable::Create(instance_->budget.counter(MemoryPurpose::kMemtables));
-    tree_->Begin(active_);
-  }
+  lifetime_.joined = true;
+  writer_->Begin();
   jobs_->Schedule();
   return Status::OK();
 }
@@ -176,8 +170,8 @@ Status DBImpl::Close() {
 }
 
 Status DBImpl::CloseNow() {
-  MutexLock close(&close_mutex_);
-  if (torn_down_) return Status::OK();
+  MutexLock close(&lifetime_.mutex);
+  if (lifetime_.torn_down) return Status::OK();
   if (!instance_->closed.load()) {
     {
       // Else a thread that publishes a view could look at closed before, and call writers off
@@ -189,7 +183,7 @@ Status DBImpl::CloseNow() {
     }
     jobs_->manual_compactions()->Close();
     instance_->cancelled = true;
-    if (joined_) instance_->lease->Leave(this);
+    if (lifetime_.joined) instance_->lease->Leave(this);
     tree_->space.Leave();
   }
   // Jobs look at instance_->cancelled between records, but nothing breaks off a call to the system.
@@ -198,47 +192,37 @@ Status DBImpl::CloseNow() {
     return Status::Busy("close " + instance_->path +
                         ": a background job is amid a call to the system");
   TearDown();
-  torn_down_ = true;
+  lifetime_.torn_down = true;
   return Status::OK();
 }
 
 std::string DBImpl::LeftOpen() const {
-  MutexLock close(&close_mutex_);
-  return left_open_;
+  MutexLock close(&lifetime_.mutex);
+  return lifetime_.left_open;
 }
 
 // Nobody is inside the gate, and nobody comes in any more.
 void DBImpl::TearDown() {
-  left_open_ = snapshots_->Clear();
+  lifetime_.left_open = snapshots_->Clear();
   instance_->notifier->StallIs(std::nullopt, Status::Closed("the instance was closed"),
                                instance_->clock->MonotonicMicros());
-  std::unique_ptr<Wal> wal;  // goes without the mutexes: it may be the last of the log
-  {
-    // Else a writer or a snapshot that is not told yet would lose the view amid its work, or
-    // publish another behind this.
-    MutexLock write(&write_mutex_);
-    MutexLock state(tree_->mutex());
-    tree_->HideView();
-  }
+  writer_->HideView();
   remover_->RemoveObsolete();
-  SyncSegments();
+  writer_->SyncSegments();
+  std::unique_ptr<Wal> wal;  // ends without a mutex, because this may be the log's last user
   {
+    // A thread that creates or drops a table holds this mutex from its look at closed on.
     MutexLock install(tree_->versions.install_mutex());
-    MutexLock write(&write_mutex_);
+    wal = writer_->Close();
     MutexLock state(tree_->mutex());
     tree_->versions.Close();
-    segments_.Seal();
-    changelog_.Clear();
-    wal = wal_.Close();
-    active_.reset();
-    active_bytes_ = 0;
     tree_->Clear();
-    late_files_.Clear();
-    tables_.ForgetDeadRanges();
-    directory_lock_.reset();
   }
-  jobs_->Clear();
   wal.reset();
+  late_files_.Clear();
+  tables_.ForgetDeadRanges();
+  jobs_->Clear();
+  lifetime_.directory_lock.reset();
   instance_->lease->job_memory()->Forget(this);
   instance_->Close();
 }

@@ -4,26 +4,26 @@ namespace lava {
 
 Status DBImpl::GetTo(Table* table, KeyRef key, PinnedValue* value, ValueSink* sink,
                      Snapshot* snapshot) {
-  return point_reader_.Get(table, key, value, sink, snapshot);
+  return reader_.points().Get(table, key, value, sink, snapshot);
 }
 
 Status DBImpl::Contains(Table* table, KeyRef key, Snapshot* snapshot) {
-  return point_reader_.Contains(table, key, snapshot);
+  return reader_.points().Contains(table, key, snapshot);
 }
 
 Status DBImpl::ContainsPrefix(Table* table, Slice prefix, Snapshot* snapshot) {
-  return scanner_.ContainsPrefix(table, prefix, snapshot);
+  return reader_.scans().ContainsPrefix(table, prefix, snapshot);
 }
 
 Status DBImpl::Scan(Table* table, const ScanRequest& request, ScanPage* page, Snapshot* snapshot) {
-  const Status status = scanner_.Scan(table, request, page, snapshot);
+  const Status status = reader_.scans().Scan(table, request, page, snapshot);
   if (status.ok() && !request.keys_only) jobs_->LookForOrdering();
   return status;
 }
 
 Status DBImpl::ScanTables(const TablesScanRequest& request, TablesScanPage* page,
                           Snapshot* snapshot) {
-  const Status status = scanner_.ScanTables(request, page, snapshot);
+  const Status status = reader_.scans().ScanTables(request, page, snapshot);
   if (status.ok()) jobs_->LookForOrdering();
   return status;
 }

@@ -1,11 +1,11 @@
 #include <utility>
 
-#include "db/db_impl.h"
+#include "db/writer.h"
 
 // Seals the active memtable. Flushes turn the sealed ones into files.
 namespace lava {
 
-void DBImpl::SealLocked(FlushCause cause) {
+void Writer::SealLocked(FlushCause cause) {
   {
     MutexLock state(tree_->mutex());
     SealBothLocked(cause);
@@ -14,19 +14,19 @@ void DBImpl::SealLocked(FlushCause cause) {
 }
 
 // The write mutex is given back meanwhile.
-Status DBImpl::FlushHere() {
+Status Writer::FlushHere() {
   {
     MutexLock state(tree_->mutex());
     SealBothLocked(FlushCause::kReplay);
   }
-  MutexUnlock others(&write_mutex_);
+  MutexUnlock others(&mutex_);
   return flushes_->FlushAllHere();
 }
 
 // The flush is left to be scheduled.
-void DBImpl::SealBothLocked(FlushCause cause) {
+void Writer::SealBothLocked(FlushCause cause) {
   // Also when all of it has died: its log is to be trimmed.
-  const bool logged = wal_.HasUnsealed();
+  const bool logged = wal_->HasUnsealed();
   const bool nothing = active_->empty() && dropped_in_active_.empty() && segments_.empty();
   if (instance_->closed.load() || (nothing && !logged)) return;
   // All memory is taken before anything changes.
@@ -34,55 +34,65 @@ void DBImpl::SealBothLocked(FlushCause cause) {
   std::shared_ptr<MemTable> next =
       MemTable::Create(instance_->budget.counter(MemoryPurpose::kMemtables));
   TreeState::PreparedSeal prepared = tree_->PrepareSeal(run, std::move(next));
-  run->separated_puts = separation_tuner_.TakeSeparatedPuts();
+  run->separated_puts = separation_tuner_->TakeSeparatedPuts();
   active_->Seal();
   Counters::Add(&instance_->counters.memtable_killed_bytes, active_->killed_bytes());
   run->memtable = std::move(active_);
   run->segments = segments_.Seal();
-  changelog_.EndSegment();
+  changelog_->EndSegment();
   run->cause = cause;
-  run->wal_last = wal_.Seal();
+  run->wal_last = wal_->Seal();
   run->dropped_tables = std::exchange(dropped_in_active_, {});
   active_ = prepared.next;
   active_bytes_ = 0;
   tree_->Seal(std::move(prepared));
 }
 
-Status DBImpl::Flush(uint32_t timeout_ms) {
-  uint64_t sequence;
-  {
-    MutexLock write(&write_mutex_);
-    if (instance_->closed.load()) return Status::Closed("the instance was closed");
-    SealLocked(FlushCause::kRequested);
-    MutexLock state(tree_->mutex());
-    sequence = tree_->sealed().sealed_through();
-  }
-  const Status status = flushes_->WaitUntil(
-      [this, sequence] {
-        tree_->mutex()->AssertHeld();
-        return tree_->sealed().installed_through() >= sequence;
-      },
-      timeout_ms, faults_.seen_by_flush());
-  remover_->RemoveObsolete();
-  instance_->notifier->Deliver();
-  return status;
+Status Writer::Seal(FlushCause cause, uint64_t* sealed_through) {
+  MutexLock lock(&mutex_);
+  if (instance_->closed.load()) return Status::Closed("the instance was closed");
+  SealLocked(cause);
+  MutexLock state(tree_->mutex());
+  *sealed_through = tree_->sealed().sealed_through();
+  return Status::OK();
 }
 
-Status DBImpl::CompactAll(uint32_t timeout_ms, uint64_t* ticket) {
-  uint64_t sealed_through = 0;
-  if (*ticket == 0) {
-    {
-      MutexLock write(&write_mutex_);
-      if (instance_->closed.load()) return Status::Closed("the instance was closed");
-      SealLocked(FlushCause::kCompactAll);
-      MutexLock state(tree_->mutex());
-      sealed_through = tree_->sealed().sealed_through();
-    }
-    flushes_->Schedule(/*force=*/true);
-  }
-  const Status status = jobs_->CompactAll(sealed_through, timeout_ms, ticket);
-  instance_->notifier->Deliver();
-  return status;
+Status Writer::SealForSnapshot(
+    const std::function<void(ViewRef, std::map<uint64_t, TableRegistration>)>& take) {
+  MutexLock lock(&mutex_);
+  if (instance_->closed.load()) return Status::Closed("the instance was closed");
+  // No record is written and no table is dropped while mutex_ is held: see TableRegistry.
+  std::map<uint64_t, TableRegistration> tables = tables_->Registrations();
+  // One step with the seal: a flush in between could move the sealed run to a file, and the
+  // snapshot would not count the run's bytes as its own.
+  MutexLock state(tree_->mutex());
+  SealBothLocked(FlushCause::kSnapshot);
+  take(tree_->SnapshotView(), std::move(tables));
+  return Status::OK();
+}
+
+void Writer::Begin() {
+  MutexLock lock(&mutex_);
+  active_ = MemTable::Create(instance_->budget.counter(MemoryPurpose::kMemtables));
+  MutexLock state(tree_->mutex());
+  tree_->Begin(active_);
+}
+
+// Without mutex_ a writer or a snapshot that does not know of the closing yet would lose the view
+// amid its work, or publish another view later.
+void Writer::HideView() {
+  MutexLock lock(&mutex_);
+  MutexLock state(tree_->mutex());
+  tree_->HideView();
+}
+
+std::unique_ptr<Wal> Writer::Close() {
+  MutexLock lock(&mutex_);
+  segments_.Seal();
+  changelog_->Clear();
+  active_.reset();
+  active_bytes_ = 0;
+  return wal_->Close();
 }
 
 }  // namespace lava

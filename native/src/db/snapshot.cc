@@ -210,23 +210,14 @@ Status DBImpl::DamageIn(const Version& version) const {
 }
 
 Result<std::shared_ptr<Snapshot>> DBImpl::TakeSnapshot() {
-  Result<std::shared_ptr<Snapshot>> taken = TakeSnapshotNow();
+  std::shared_ptr<Snapshot> taken;
+  const Status status = writer_->SealForSnapshot([&](ViewRef view, auto tables) {
+    taken = std::make_shared<SnapshotImpl>(this, instance_->gate, snapshots_, std::move(view),
+                                           std::move(tables), faults_.flush_failures());
+  });
   instance_->notifier->Deliver();
+  LAVA_RETURN_IF_ERROR(status);
   return taken;
-}
-
-Result<std::shared_ptr<Snapshot>> DBImpl::TakeSnapshotNow() {
-  MutexLock write(&write_mutex_);
-  if (instance_->closed.load()) return Status::Closed("the instance was closed");
-  // No record is written and no table is dropped while write_mutex_ is held: see TableRegistry.
-  std::map<uint64_t, TableRegistration> tables = tables_.Registrations();
-  // One step with the seal: a flush in between could move the sealed run to a file, and the
-  // snapshot would not count the run's bytes as its own.
-  MutexLock state(tree_->mutex());
-  SealBothLocked(FlushCause::kSnapshot);
-  return std::shared_ptr<Snapshot>(
-      std::make_shared<SnapshotImpl>(this, instance_->gate, snapshots_, tree_->SnapshotView(),
-                                     std::move(tables), faults_.flush_failures()));
 }
 
 }  // namespace lava

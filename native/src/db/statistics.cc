@@ -52,8 +52,8 @@ DBStatistics DBImpl::statistics() const {
   {
     MutexLock state(tree_->mutex());
     out.running_flushes = tree_->sealed().running();
-    out.running_compactions = job_counts_.compactions;
-    out.running_gc = job_counts_.collections;
+    out.running_compactions = tree_->job_counts().compactions;
+    out.running_gc = tree_->job_counts().collections;
   }
   const SpaceState space = tree_->space.state();
   out.space_pressure_percent =

@@ -15,10 +15,7 @@ Result<Table*> DBImpl::CreateTable(std::string_view name, const TableOptions& op
                            tree_->versions.state().tables.contains(table.id);
   if (difference != TableRegistry::Difference::kNone) LAVA_RETURN_IF_ERROR(LogTable(table));
   // Without this record a replay of the log would drop the new table with the old one.
-  if (was_dropped) {
-    MutexLock write(&write_mutex_);
-    LAVA_RETURN_IF_ERROR(wal_.WriteCreate(table));
-  }
+  if (was_dropped) LAVA_RETURN_IF_ERROR(writer_->LogCreated(table));
   return static_cast<Table*>(tables_.Register(table, instance_->lease->capacity_bytes()));
 }
 
@@ -40,28 +37,11 @@ Status DBImpl::SetTableOptions(Table* table, const TableOptions& options) {
 Status DBImpl::DropTable(Table* table) {
   TableImpl* impl;
   LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
-  LAVA_RETURN_IF_ERROR(DropNow(impl));
+  {
+    MutexLock install(tree_->versions.install_mutex());
+    LAVA_RETURN_IF_ERROR(writer_->DropTable(impl));
+  }
   instance_->notifier->Deliver();
-  return Status::OK();
-}
-
-Status DBImpl::DropNow(TableImpl* impl) {
-  MutexLock install(tree_->versions.install_mutex());
-  MutexLock write(&write_mutex_);
-  if (instance_->closed.load()) return Status::Closed("the instance was closed");
-  // Another thread may have dropped the table since Check().
-  if (impl->dropped()) return Status::Closed("table '" + impl->name() + "' was dropped");
-  LAVA_RETURN_IF_ERROR(wal_.WriteDrop(impl->id()));
-  DeleteRangeLocked(*impl, {}, {});
-  dropped_in_active_.push_back(impl->id());
-  Wrote(0);
-  // Tombstones and drop are one step for whoever takes write_mutex_: see TableRegistry.
-  tables_.Drop(impl);
-  instance_->notifier->Queue(&EventListener::OnTableDropped, [impl] {
-    TableDroppedInfo info;
-    info.table = impl->name();
-    return info;
-  });
   return Status::OK();
 }
 

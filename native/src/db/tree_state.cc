@@ -174,8 +174,8 @@ void TreeState::AdoptVersion() {
 SpaceWork TreeState::SpaceWorkNow() const {
   SpaceWork work;
   work.pinned_bytes = versions.obsolete_files().pinned_bytes();
-  work.busy = neighbours_.job_counts->in_flight > 0 || neighbours_.late_files->any_key_file();
-  work.collecting = neighbours_.job_counts->collections > 0;
+  work.busy = job_counts_.in_flight > 0 || neighbours_.late_files->any_key_file();
+  work.collecting = job_counts_.collections > 0;
   if (work.pinned_bytes > 0) work.oldest_snapshot = neighbours_.snapshots->oldest();
   if (const Status failure = neighbours_.faults->FirstFailure(); !failure.ok())
     work.failure = failure.ToString();
@@ -187,7 +187,7 @@ void TreeState::ReportJobs() {
 }
 
 void TreeState::JobEnded() {
-  --neighbours_.job_counts->in_flight;
+  --job_counts_.in_flight;
   MutexLock lock(&mutex_);
   (void)Tried([this] {
     mutex_.AssertHeld();

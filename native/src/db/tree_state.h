@@ -42,7 +42,6 @@ class TreeState {
     BackgroundFaults* faults = nullptr;
     const LateFiles* late_files = nullptr;
     SnapshotRegistry* snapshots = nullptr;
-    JobCounts* job_counts = nullptr;
   };
   TreeState(InstanceContext* instance, const Neighbours& neighbours);
 
@@ -128,9 +127,10 @@ class TreeState {
   /// Jobs have ended or begun, or obsolete files have gone: other instances may have to free space
   /// now.
   void ReportJobs() LAVA_REQUIRES(mutex_);
-  const JobCounts& job_counts() const { return *neighbours_.job_counts; }
+  const JobCounts& job_counts() const { return job_counts_; }
+  JobCounts* mutable_job_counts() { return &job_counts_; }
   /// A job is queued. Its end, or the failure to queue it, is told to JobEnded().
-  void JobBegan() { ++neighbours_.job_counts->in_flight; }
+  void JobBegan() { ++job_counts_.in_flight; }
   /// The job has ended, and what follows from its end is planned. Does not throw.
   void JobEnded() LAVA_EXCLUDES(mutex_);
   /// As InstanceContext's, with names for new files.
@@ -158,6 +158,7 @@ class TreeState {
   InstanceContext* const instance_;
   const Neighbours neighbours_;
   ViewCell view_;
+  JobCounts job_counts_;
   std::atomic<bool> has_older_{false}, flushing_{false}, attention_{false};
 
   mutable Mutex mutex_ LAVA_ACQUIRED_AFTER(versions.install_mutex());

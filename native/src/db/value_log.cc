@@ -2,7 +2,7 @@
 
 #include "base/check.h"
 #include "db/checked_source.h"
-#include "db/db_impl.h"
+#include "db/writer.h"
 #include "job/value_output.h"
 #include "lava/list_format.h"
 
@@ -17,7 +17,7 @@ constexpr uint64_t kCompressedLeaseShare = 8;
 
 // A segment that is full, or to which a write has failed, is never replaced here: MakeRoom() seals
 // it with its memtable before the next write.
-Status DBImpl::MakeSegment() {
+Status Writer::MakeSegment() {
   if (segments_.values() != nullptr) return Status::OK();
   const FileId id = tree_->versions.NewFileId();
   const ValueLogOptions options{
@@ -37,7 +37,7 @@ Status DBImpl::MakeSegment() {
   return Status::OK();
 }
 
-void DBImpl::Attach(std::shared_ptr<LogSegment> segment) {
+void Writer::Attach(std::shared_ptr<LogSegment> segment) {
   segments_.Add(std::move(segment));
   auto attached = std::make_shared<LogSegments>();
   attached->all = segments_.all();
@@ -45,7 +45,7 @@ void DBImpl::Attach(std::shared_ptr<LogSegment> segment) {
 }
 
 template <typename Body>
-Status DBImpl::LogBy(uint64_t bytes, std::string* reference, const Body& write) {
+Status Writer::LogBy(uint64_t bytes, std::string* reference, const Body& write) {
   segments_.PrepareForValue(bytes);
   LAVA_RETURN_IF_ERROR(MakeSegment());
   ValueReference logged;
@@ -60,21 +60,21 @@ Status DBImpl::LogBy(uint64_t bytes, std::string* reference, const Body& write) 
   return Status::OK();
 }
 
-Status DBImpl::LogValue(const TableImpl& table, Slice internal_key, Slice value,
+Status Writer::LogValue(const TableImpl& table, Slice internal_key, Slice value,
                         std::string* reference) {
   return LogBy(value.size(), reference, [&](ValueReference* logged) {
-    write_mutex_.AssertHeld();
+    mutex_.AssertHeld();
     logged->timestamp = TimestampOf(table.options(), value);
     return segments_.values()->Append(internal_key, value,
                                       instance_->options.wal == WalMode::kWalSync, logged);
   });
 }
 
-Status DBImpl::LogFrom(const TableImpl& table, Slice internal_key, ValueSource* value,
+Status Writer::LogFrom(const TableImpl& table, Slice internal_key, ValueSource* value,
                        std::string* reference) {
   CheckedSource checked(value, table.kind());
   return LogBy(value->size(), reference, [&](ValueReference* logged) {
-    write_mutex_.AssertHeld();
+    mutex_.AssertHeld();
     const Status status = segments_.values()->AppendFrom(
         internal_key, &checked, instance_->options.wal == WalMode::kWalSync, logged);
     logged->timestamp = checked.Timestamp(table.options());
@@ -84,14 +84,14 @@ Status DBImpl::LogFrom(const TableImpl& table, Slice internal_key, ValueSource* 
 
 // A list may have several parts. References tell them apart by their births, and a segment of the
 // value log has one birth, so each part gets a new segment.
-Status DBImpl::LogAppended(const TableImpl& table, Slice internal_key, Slice segments,
+Status Writer::LogAppended(const TableImpl& table, Slice internal_key, Slice segments,
                            std::string* reference) {
   segments_.EndValues();
   return LogValue(table, internal_key, segments, reference);
 }
 
 // The reference, which is of LogValue() or LogAppended(), takes the value's place.
-void DBImpl::PutLogged(const TableImpl& table, Slice internal_key, uint32_t prefix_bytes,
+void Writer::PutLogged(const TableImpl& table, Slice internal_key, uint32_t prefix_bytes,
                        Slice reference) {
   if (table.kind() != TableKind::kList)
     return active_->PutReference(internal_key, prefix_bytes, reference);
@@ -100,18 +100,18 @@ void DBImpl::PutLogged(const TableImpl& table, Slice internal_key, uint32_t pref
   active_->PutParts(internal_key, prefix_bytes, part);
 }
 
-void DBImpl::AppendLogged(Slice internal_key, uint32_t prefix_bytes, Slice reference) {
+void Writer::AppendLogged(Slice internal_key, uint32_t prefix_bytes, Slice reference) {
   std::string part;
   AppendListSegment(ListSegment::kReference, reference, &part);
   active_->AppendParts(internal_key, prefix_bytes, part);
 }
 
 // Closing syncs the write-ahead log, so the values that the log refers to must be synced first.
-void DBImpl::SyncSegments() {
+void Writer::SyncSegments() {
   if (instance_->options.wal != WalMode::kWal) return;
   std::vector<std::shared_ptr<LogSegment>> segments;
   {
-    MutexLock write(&write_mutex_);
+    MutexLock write(&mutex_);
     MutexLock state(tree_->mutex());
     segments = segments_.all();
     for (const std::shared_ptr<SealedRun>& run : tree_->sealed().runs())
@@ -122,15 +122,15 @@ void DBImpl::SyncSegments() {
   if (!segments.empty()) static_cast<void>(instance_->files->SyncDirectory(instance_->path));
 }
 
-Status DBImpl::LogValues(const WriteBatch& batch, std::vector<std::string>* references) {
+Status Writer::LogValues(const WriteBatch& batch, std::vector<std::string>* references) {
   for (size_t i = 0; i < batch.count(); ++i) {
     const WriteBatch::Operation& operation = batch.operations()[i];
     auto& table = *static_cast<TableImpl*>(operation.table);
     const Slice value = batch.value(operation);
     const bool put = operation.kind == WriteBatch::Kind::kPut;
-    if (put) separation_tuner_.CountPut(&table, value.size());
+    if (put) separation_tuner_->CountPut(&table, value.size());
     const bool oversize = instance_->IsOversize(value);
-    if (!oversize && (!put || !separation_tuner_.IsLarge(table, value.size()))) continue;
+    if (!oversize && (!put || !separation_tuner_->IsLarge(table, value.size()))) continue;
     references->resize(batch.count());
     const InternalKey key(instance_->options.partition_bytes, table.id_bytes(),
                           batch.key(operation));

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "base/list_parts.h"
-#include "db/db_impl.h"
 #include "db/version_search.h"
+#include "db/writer.h"
 
 namespace lava {
 namespace {
@@ -27,26 +27,26 @@ void WriteBatch::Add(Kind kind, Table* table, KeyRef key, Slice value) {
   operations_.push_back(operation);
 }
 
-Status DBImpl::CheckValue(const TableImpl& table, Slice value) const {
+Status Writer::CheckValue(const TableImpl& table, Slice value) const {
   LAVA_RETURN_IF_ERROR(CheckValueBytes(table, value.size()));
   if (table.kind() == TableKind::kList && !IsWritableList(value)) [[unlikely]]
     return NotWritable(table);
   return Status::OK();
 }
 
-Status DBImpl::CheckValueBytes(const TableImpl& table, uint64_t bytes) {
+Status Writer::CheckValueBytes(const TableImpl& table, uint64_t bytes) {
   return bytes <= kValueBytesMax ? Status::OK()
                                  : AboveLimit("value", table.name(), bytes, kValueBytesMax);
 }
 
-Status DBImpl::NotWritable(const TableImpl& table) {
+Status Writer::NotWritable(const TableImpl& table) {
   return Status::InvalidArgument("value of list '" + table.name() +
                                  "' is not one of whole segments, see lava/list_format.h");
 }
 
-Status DBImpl::CheckOperation(const WriteBatch& batch, const WriteBatch::Operation& operation,
+Status Writer::CheckOperation(const WriteBatch& batch, const WriteBatch::Operation& operation,
                               TableImpl** table) const {
-  LAVA_RETURN_IF_ERROR(tables_.Check(operation.table, table));
+  LAVA_RETURN_IF_ERROR(tables_->Check(operation.table, table));
   LAVA_RETURN_IF_ERROR(
       instance_->partitions.CheckKey(**table, {batch.key(operation), operation.prefix_bytes}));
   LAVA_RETURN_IF_ERROR(CheckValue(**table, batch.value(operation)));
@@ -55,26 +55,27 @@ Status DBImpl::CheckOperation(const WriteBatch& batch, const WriteBatch::Operati
   return Status::OK();
 }
 
-Status DBImpl::Put(Table* table, KeyRef key, Slice value) {
+Status Writer::Put(Table* table, KeyRef key, Slice value) {
   TableImpl* impl;
-  LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
+  LAVA_RETURN_IF_ERROR(tables_->Check(table, &impl));
   LAVA_RETURN_IF_ERROR(instance_->partitions.CheckKey(*impl, key));
   LAVA_RETURN_IF_ERROR(CheckValue(*impl, value));
   const InternalKey internal(instance_->options.partition_bytes, impl->id_bytes(), key.key);
   // Asked once: the table's bound may change.
-  const bool large = instance_->IsOversize(value) || separation_tuner_.IsLarge(*impl, value.size());
+  const bool large =
+      instance_->IsOversize(value) || separation_tuner_->IsLarge(*impl, value.size());
   const uint64_t bytes = key.key.size() + (large ? kLoggedBytesMax : value.size());
-  MutexLock lock(&write_mutex_);
+  MutexLock lock(&mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(bytes + kRecordOverheadBytes));
   const uint32_t prefix_bytes = PartitionRange::InternalPrefix(key.prefix_bytes);
   const LiveNote note(impl->dead(), internal.slice());
-  separation_tuner_.CountPut(impl, value.size());
+  separation_tuner_->CountPut(impl, value.size());
   if (large) [[unlikely]] {
     LAVA_RETURN_IF_ERROR(LogValue(*impl, internal.slice(), value, &reference_));
-    LAVA_RETURN_IF_ERROR(wal_.WriteReference(internal.slice(), prefix_bytes, reference_));
+    LAVA_RETURN_IF_ERROR(wal_->WriteReference(internal.slice(), prefix_bytes, reference_));
     PutLogged(*impl, internal.slice(), prefix_bytes, reference_);
   } else {
-    LAVA_RETURN_IF_ERROR(wal_.Write(WalRecord::Kind::kPut, internal.slice(), prefix_bytes, value));
+    LAVA_RETURN_IF_ERROR(wal_->Write(WalRecord::Kind::kPut, internal.slice(), prefix_bytes, value));
     active_->Put(internal.slice(), prefix_bytes, value);
   }
   if (last_write_.is_noted() && !large && impl->Separates(value.size())) [[unlikely]]
@@ -83,23 +84,23 @@ Status DBImpl::Put(Table* table, KeyRef key, Slice value) {
   return Status::OK();
 }
 
-Status DBImpl::Delete(Table* table, KeyRef key) {
+Status Writer::Delete(Table* table, KeyRef key) {
   TableImpl* impl;
-  LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
+  LAVA_RETURN_IF_ERROR(tables_->Check(table, &impl));
   LAVA_RETURN_IF_ERROR(instance_->partitions.CheckKey(*impl, key));
   const InternalKey internal(instance_->options.partition_bytes, impl->id_bytes(), key.key);
-  MutexLock lock(&write_mutex_);
+  MutexLock lock(&mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(key.key.size() + kRecordOverheadBytes, Purpose::kFree));
-  LAVA_RETURN_IF_ERROR(wal_.Write(WalRecord::Kind::kDelete, internal.slice(),
-                                  PartitionRange::InternalPrefix(key.prefix_bytes), {}));
+  LAVA_RETURN_IF_ERROR(wal_->Write(WalRecord::Kind::kDelete, internal.slice(),
+                                   PartitionRange::InternalPrefix(key.prefix_bytes), {}));
   DeleteLocked(internal.slice(), PartitionRange::InternalPrefix(key.prefix_bytes));
   Wrote(key.key.size());
   return Status::OK();
 }
 
-Status DBImpl::Append(Table* table, KeyRef key, Slice segments) {
+Status Writer::Append(Table* table, KeyRef key, Slice segments) {
   TableImpl* impl;
-  LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
+  LAVA_RETURN_IF_ERROR(tables_->Check(table, &impl));
   LAVA_RETURN_IF_ERROR(instance_->partitions.CheckKey(*impl, key));
   LAVA_RETURN_IF_ERROR(CheckValue(*impl, segments));
   if (impl->kind() != TableKind::kList)
@@ -107,12 +108,12 @@ Status DBImpl::Append(Table* table, KeyRef key, Slice segments) {
   const InternalKey internal(instance_->options.partition_bytes, impl->id_bytes(), key.key);
   const bool large = instance_->IsOversize(segments);
   const uint64_t bytes = key.key.size() + (large ? kLoggedBytesMax : segments.size());
-  MutexLock lock(&write_mutex_);
+  MutexLock lock(&mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(bytes + kRecordOverheadBytes));
   if (large) [[unlikely]]
     LAVA_RETURN_IF_ERROR(LogAppended(*impl, internal.slice(), segments, &reference_));
-  LAVA_RETURN_IF_ERROR(wal_.Write(WalRecord::Kind::kAppend, internal.slice(),
-                                  PartitionRange::InternalPrefix(key.prefix_bytes), segments));
+  LAVA_RETURN_IF_ERROR(wal_->Write(WalRecord::Kind::kAppend, internal.slice(),
+                                   PartitionRange::InternalPrefix(key.prefix_bytes), segments));
   const LiveNote note(impl->dead(), internal.slice());
   if (large) [[unlikely]]
     AppendLogged(internal.slice(), PartitionRange::InternalPrefix(key.prefix_bytes), reference_);
@@ -125,20 +126,20 @@ Status DBImpl::Append(Table* table, KeyRef key, Slice segments) {
   return Status::OK();
 }
 
-Status DBImpl::DeletePrefix(Table* table, Slice prefix) {
+Status Writer::DeletePrefix(Table* table, Slice prefix) {
   TableImpl* impl;
-  LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
+  LAVA_RETURN_IF_ERROR(tables_->Check(table, &impl));
   LAVA_RETURN_IF_ERROR(instance_->partitions.CheckKey(*impl, {prefix, 0}));
   const InternalKey internal(instance_->options.partition_bytes, impl->id_bytes(), prefix);
-  MutexLock lock(&write_mutex_);
+  MutexLock lock(&mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(prefix.size() + kRecordOverheadBytes, Purpose::kFree));
-  LAVA_RETURN_IF_ERROR(wal_.Write(WalRecord::Kind::kDeletePrefix, internal.slice(), 0, {}));
+  LAVA_RETURN_IF_ERROR(wal_->Write(WalRecord::Kind::kDeletePrefix, internal.slice(), 0, {}));
   DeletePrefixLocked(internal.slice());
   Wrote(prefix.size());
   return Status::OK();
 }
 
-Status DBImpl::Write(const WriteBatch& batch) {
+Status Writer::Write(const WriteBatch& batch) {
   // Everything is checked before the first record, so that all or nothing is written.
   for (const WriteBatch::Operation& operation : batch.operations()) {
     TableImpl* table;
@@ -148,11 +149,11 @@ Status DBImpl::Write(const WriteBatch& batch) {
   if (batch.byte_count() > kListBytesMax)
     return Status::InvalidArgument("a batch has " + std::to_string(batch.byte_count()) +
                                    " bytes, the limit is " + std::to_string(kListBytesMax));
-  MutexLock lock(&write_mutex_);
+  MutexLock lock(&mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(MemtableBytesOf(batch)));
   std::vector<std::string> references;
   LAVA_RETURN_IF_ERROR(LogValues(batch, &references));
-  LAVA_RETURN_IF_ERROR(wal_.WriteBatchOf(batch, references));
+  LAVA_RETURN_IF_ERROR(wal_->WriteBatchOf(batch, references));
   for (size_t i = 0; i < batch.count(); ++i)
     Apply(batch, batch.operations()[i], references.empty() ? Slice() : Slice(references[i]));
   Wrote(batch.byte_count());
@@ -160,7 +161,7 @@ Status DBImpl::Write(const WriteBatch& batch) {
 }
 
 // What the batch may take of the memtable.
-uint64_t DBImpl::MemtableBytesOf(const WriteBatch& batch) const {
+uint64_t Writer::MemtableBytesOf(const WriteBatch& batch) const {
   uint64_t bytes = batch.count() * kRecordOverheadBytes;
   for (const WriteBatch::Operation& operation : batch.operations()) {
     const bool oversize = instance_->IsOversize(batch.value(operation));
@@ -169,7 +170,7 @@ uint64_t DBImpl::MemtableBytesOf(const WriteBatch& batch) const {
   return bytes;
 }
 
-void DBImpl::Apply(const WriteBatch& batch, const WriteBatch::Operation& operation,
+void Writer::Apply(const WriteBatch& batch, const WriteBatch::Operation& operation,
                    Slice reference) {
   const auto* table = static_cast<const TableImpl*>(operation.table);
   const InternalKey key(instance_->options.partition_bytes, table->id_bytes(),
@@ -193,7 +194,7 @@ void DBImpl::Apply(const WriteBatch& batch, const WriteBatch::Operation& operati
   }
 }
 
-void DBImpl::DeleteLocked(Slice internal_key, uint32_t prefix_bytes) {
+void Writer::DeleteLocked(Slice internal_key, uint32_t prefix_bytes) {
   if (tree_->has_older()) {
     active_->Delete(internal_key, prefix_bytes);
   } else {
@@ -201,7 +202,7 @@ void DBImpl::DeleteLocked(Slice internal_key, uint32_t prefix_bytes) {
   }
 }
 
-void DBImpl::DeletePrefixLocked(Slice internal_prefix) {
+void Writer::DeletePrefixLocked(Slice internal_prefix) {
   if (OlderMayHavePrefix(internal_prefix)) {
     active_->DeletePrefix(internal_prefix);
   } else {
@@ -209,7 +210,7 @@ void DBImpl::DeletePrefixLocked(Slice internal_prefix) {
   }
 }
 
-bool DBImpl::OlderMayHavePrefix(Slice internal_prefix) const {
+bool Writer::OlderMayHavePrefix(Slice internal_prefix) const {
   if (!tree_->has_older()) return false;
   const ViewRef view = tree_->view();
   if (!view) return true;  // closed meanwhile
@@ -234,29 +235,53 @@ bool DBImpl::OlderMayHavePrefix(Slice internal_prefix) const {
   return found;
 }
 
-Status DBImpl::DeleteRange(Table* table, Slice lower, Slice upper) {
+Status Writer::DeleteRange(Table* table, Slice lower, Slice upper) {
   TableImpl* impl;
-  LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
+  LAVA_RETURN_IF_ERROR(tables_->Check(table, &impl));
   if (!lower.empty()) LAVA_RETURN_IF_ERROR(instance_->partitions.CheckBound(*impl, lower, "lower"));
   if (!upper.empty()) LAVA_RETURN_IF_ERROR(instance_->partitions.CheckBound(*impl, upper, "upper"));
   if (!upper.empty() && lower >= upper) return Status::OK();
-  MutexLock lock(&write_mutex_);
+  MutexLock lock(&mutex_);
   LAVA_RETURN_IF_ERROR(
       MakeRoom(lower.size() + upper.size() + 2 * kRecordOverheadBytes, Purpose::kFree));
-  LAVA_RETURN_IF_ERROR(wal_.WriteRangeDelete(impl->id(), lower, upper));
+  LAVA_RETURN_IF_ERROR(wal_->WriteRangeDelete(impl->id(), lower, upper));
   DeleteRangeLocked(*impl, lower, upper);
   Wrote(lower.size() + upper.size());
   return Status::OK();
 }
 
-void DBImpl::DeleteRangeLocked(const TableImpl& table, Slice lower, Slice upper) {
+void Writer::DeleteRangeLocked(const TableImpl& table, Slice lower, Slice upper) {
   instance_->partitions.ForEach(table.id(), lower, upper, [this](Slice begin, Slice end) {
-    write_mutex_.AssertHeld();
+    mutex_.AssertHeld();
     active_->DeleteRange(begin, end);
   });
 }
 
-void DBImpl::Wrote(uint64_t user_bytes) {
+Status Writer::LogCreated(const TableRegistration& table) {
+  MutexLock lock(&mutex_);
+  return wal_->WriteCreate(table);
+}
+
+Status Writer::DropTable(TableImpl* impl) {
+  MutexLock lock(&mutex_);
+  if (instance_->closed.load()) return Status::Closed("the instance was closed");
+  // Another thread may have dropped the table since Check().
+  if (impl->dropped()) return Status::Closed("table '" + impl->name() + "' was dropped");
+  LAVA_RETURN_IF_ERROR(wal_->WriteDrop(impl->id()));
+  DeleteRangeLocked(*impl, {}, {});
+  dropped_in_active_.push_back(impl->id());
+  Wrote(0);
+  // Tombstones and drop are one step for whoever takes mutex_: see TableRegistry.
+  tables_->Drop(impl);
+  instance_->notifier->Queue(&EventListener::OnTableDropped, [impl] {
+    TableDroppedInfo info;
+    info.table = impl->name();
+    return info;
+  });
+  return Status::OK();
+}
+
+void Writer::Wrote(uint64_t user_bytes) {
   active_bytes_.store(active_->arena_bytes(), std::memory_order_relaxed);
   Counters::AddUnshared(&instance_->counters.writes, 1);
   Counters::AddUnshared(&instance_->counters.user_bytes_written, user_bytes);
