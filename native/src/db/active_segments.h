@@ -13,7 +13,7 @@ namespace lava {
 /// The segments that the active memtable refers to: those of the value log, which hold large
 /// values, and changelog segments. At most one of each kind takes new records at a time.
 ///
-/// Threads:    none of its own: the instance's write mutex guards it.
+/// Threads:    none of its own: the mutex of Writer guards it.
 /// Ownership:  shares the segments with memtables and the changelog. Removes no file.
 class ActiveSegments {
  public:

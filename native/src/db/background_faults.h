@@ -55,9 +55,9 @@ std::optional<DamagedFile> FindDamaged(const Version& version, const TableRegist
 /// the file fails, so that the state is restored from an earlier checkpoint. The failure of work
 /// for a damaged file does not delay the work on other files.
 ///
-/// Threads:    any. The instance's state mutex is held over several calls whose answers must fit
-///             each other, and over each call that changes an answer: all but Note(). The mutex of
-///             this class is below all mutexes of the instance but EventNotifier's.
+/// Threads:    any. TreeState::mutex() is held over several calls whose answers must fit each
+///             other, and over each call that changes an answer: all but Note(). The mutex of this
+///             class is below all mutexes of the instance but EventNotifier's.
 /// Ownership:  borrows the clock, the notifier and the counter of errors.
 /// Units:      times are microseconds of Clock::MonotonicMicros().
 /// Errors:     methods that record something do not fail. Without memory the message of a failure

@@ -29,14 +29,18 @@ std::string WalDirectory(const DBOptions& options, const std::string& path);
 /// Every file that a version names, once, by name.
 std::vector<Snapshot::File> FilesOf(const Version& version);
 
-/// The instance behind lava/db.h.
+/// The instance behind lava/db.h: owns the components, opens and closes them, and hands calls to
+/// them. docs/architecture.md says what each component owns.
 ///
-/// Locks: members and functions say which of the five mutexes they need, and the compiler checks
-/// that; docs/locks.md has their order. Outside of it: LeaseImpl's mutex is held while it calls
-/// active_bytes() and RequestSeal(), which take no lock of the instance; Gate and Executor have
-/// mutexes under which nothing of the instance is called.
+/// Members are in the order in which they are built. A component borrows only those before it, with
+/// two exceptions: a flush that has ended asks JobScheduler for a plan, and the host tells the
+/// instance, as a MemoryWaiter, when JobScheduler may have memory.
 ///
-/// Reads ask the active memtable, then the sealed ones from the newest on, then the version.
+/// Threads:    any, as DB says.
+/// Locks:      the components have them. The only mutex of this class, Lifetime::mutex, is taken
+///             before all of theirs; docs/locks.md has the order. LeaseImpl holds its mutex while
+///             it calls active_bytes() and RequestSeal(), which take no lock of the instance.
+///             Nothing of the instance is called under the mutexes of Gate and Executor.
 class DBImpl final : public DB, public LeaseMember, public SpaceMember {
  public:
   DBImpl(const DBOptions& options, std::string path, const DBEnvironment& environment);

@@ -16,7 +16,8 @@ namespace lava {
 /// A file that cannot be removed stays: the next opening removes it, and the failure becomes a
 /// background event.
 ///
-/// Threads:    any. Removing waits for the disk, so no mutex of the instance may be held.
+/// Threads:    any. Removing waits for the disk, so a thread that calls RemoveObsolete() holds no
+///             mutex of a component. RemoveReplayed() is called under the mutex of installs.
 /// Ownership:  borrows what the constructor takes.
 class FileRemover {
  public:

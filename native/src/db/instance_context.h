@@ -21,9 +21,9 @@ namespace lava {
 /// What all components of one instance share: its options, its place, what it borrows from the host
 /// and the process, its budget and its counters.
 ///
-/// Threads:    any, once Open() has returned. Members that change are atomic or have their own
-/// lock. Ownership:  the instance owns the context, and destroys it after all components that
-/// borrow it.
+/// Threads:    any, once Open() has returned. Members that change are atomic or have locks of their
+///             own.
+/// Ownership:  the instance owns the context, and destroys it after all components that borrow it.
 struct InstanceContext {
   InstanceContext(const DBOptions& options, std::string path, const DBEnvironment& environment);
 

@@ -45,8 +45,8 @@ struct GcTask {
   uint64_t began_us = 0;
 };
 
-/// The state from which compactions and collections are planned. It is copied under the DB's state
-/// mutex and read without that mutex, because a plan looks at all files.
+/// The state from which compactions and collections are planned. It is copied under
+/// TreeState::mutex() and read without that mutex, because a plan looks at all files.
 struct PlanInputs {
   std::shared_ptr<const Version> version;
   std::map<uint64_t, TableOptions> tables;  // registered ones

@@ -14,7 +14,7 @@ class TableImpl;
 /// The last write of an instance, if the next changelog entry may end with its value (see
 /// DB::BindExternal). Writes are only noted from the first such entry on, so that an instance
 /// without a changelog does not pay for it.
-/// Threads:    guarded by the instance's write mutex.
+/// Threads:    none of its own: the mutex of Writer guards it.
 class LastWrite {
  public:
   /// Another write begins.

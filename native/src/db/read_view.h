@@ -15,7 +15,7 @@
 namespace lava {
 
 /// A sealed memtable whose flush is not installed yet. Shared by the instance and by snapshots.
-/// Threads:    the instance's state mutex guards the fields that change.
+/// Threads:    TreeState::mutex() guards the fields that change.
 struct SealedRun {
   std::shared_ptr<MemTable> memtable;
   std::vector<std::shared_ptr<LogSegment>> segments;  // the memtable refers to these

@@ -10,7 +10,8 @@
 
 namespace lava {
 
-/// The read path of an instance: lookups of single keys, and scans, on one context.
+/// The read path of an instance: lookups of single keys, and scans, on one context. A read asks the
+/// active memtable, then the sealed ones from the newest on, then the version.
 /// Threads:    any; immutable.
 /// Ownership:  borrows what the constructor takes.
 class Reader {

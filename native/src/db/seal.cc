@@ -13,7 +13,7 @@ void Writer::SealLocked(FlushCause cause) {
   flushes_->Schedule();
 }
 
-// The write mutex is given back meanwhile.
+// mutex_ is given back meanwhile.
 Status Writer::FlushHere() {
   {
     MutexLock state(tree_->mutex());

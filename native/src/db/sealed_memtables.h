@@ -11,7 +11,7 @@
 namespace lava {
 
 /// Adjacent sealed runs that one flush writes into one file.
-/// Threads:    guarded by the DB's state mutex; `runs` does not change while the flush runs.
+/// Threads:    guarded by TreeState::mutex(); `runs` does not change while the flush runs.
 struct FlushGroup {
   std::vector<std::shared_ptr<SealedRun>> runs;  // newest first
   bool running = false;

@@ -50,13 +50,13 @@ class SeparationTuner {
     return std::max(LargeBytesOf(table), separated);
   }
 
-  /// A value of this size is put into the active memtable. Under the write mutex.
+  /// A value of this size is put into the active memtable. Under the writer's mutex.
   void CountPut(TableImpl* table, uint64_t bytes) const {
     if (has_value_log_ && table->Separates(bytes)) [[unlikely]]
       table->CountSeparatedPut();
   }
   /// The active memtable is sealed: returns the values that were put into that memtable and are
-  /// large enough to be separated, by table, and counts anew. Under the write mutex.
+  /// large enough to be separated, by table, and counts anew. Under the writer's mutex.
   /// Errors: throws std::bad_alloc, and has changed nothing then.
   std::map<uint64_t, uint64_t> TakeSeparatedPuts() const;
 

@@ -46,8 +46,8 @@ struct SpaceState {
 /// that stores something waits until that time is over. At a high limit writes wait for jobs.
 ///
 /// Threads:    any. Its mutex is taken under the instance's mutexes. Under it only SpaceQuota is
-///             called. Reports must come in the order of the changes that they report, so the
-///             instance makes them under its state mutex.
+///             called. Reports must come in the order of the changes that they report, so they
+///             are made under TreeState::mutex().
 /// Ownership:  borrows the quota and the clock.
 /// Units:      bytes on storage unless raw; microseconds of the monotonic clock.
 /// Errors:     methods that report may throw std::bad_alloc; the next report makes up for it.

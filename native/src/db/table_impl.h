@@ -72,7 +72,7 @@ class TableImpl final : public Table {
   /// May lose entries that another thread counts meanwhile.
   void HalveScanned() { scanned_.store(scanned() / 2, std::memory_order_relaxed); }
   /// Values that were put into the active memtable and are large enough to be separated. Under the
-  /// write mutex of the instance.
+  /// mutex of Writer.
   uint64_t separated_puts() const { return separated_puts_; }
   void CountSeparatedPut() { ++separated_puts_; }
   void ResetSeparatedPuts() { separated_puts_ = 0; }
@@ -100,7 +100,7 @@ class TableImpl final : public Table {
   std::atomic<uint64_t> separation_bytes_{0};
   std::atomic<uint64_t> chosen_separation_{kSeparationDefault}, scanned_{0};
   std::atomic<uint64_t> chosen_large_{UINT64_MAX};
-  uint64_t separated_puts_ = 0;  // under the write mutex of the instance
+  uint64_t separated_puts_ = 0;  // under the mutex of Writer
   std::atomic<bool> dropped_{false}, meets_dead_{false};
   mutable DeadRanges dead_;
 };

@@ -21,14 +21,14 @@ namespace lava {
 ///
 /// The registry does not write the manifest or the write-ahead log: the instance does that before
 /// it changes the registry. Three rules keep tables, log and data together:
-/// 1. Known tables change only under the instance's install mutex, or in the thread that replays
-///    the log, when nobody else has the instance. A thread that holds the install mutex may
+/// 1. Known tables change only under the mutex of installs (VersionStore), or in the thread that
+///    replays the log, when nobody else has the instance. A thread that holds this mutex may
 ///    therefore decide by the known tables and log the decision. Example: a flush removes a dropped
 ///    table from the manifest unless the table is known again.
-/// 2. Drop() is also called under the instance's write mutex, before that mutex is given back with
-///    the range tombstones of the table in the active memtable. A snapshot, which is taken under
-///    the write mutex, therefore has the registration and the data of a table, or the tombstones
-///    and no registration.
+/// 2. Drop() is also called under the mutex of Writer, before that mutex is given back with the
+///    range tombstones of the table in the active memtable. A snapshot, which is taken under the
+///    same mutex, therefore has the registration and the data of a table, or the tombstones and no
+///    registration.
 /// 3. A handle is returned only for a known table, and a write needs a handle. A snapshot that has
 ///    a record of a table therefore has the table's registration, too.
 /// The order of jobs needs no rule: flushes and collections read the options at

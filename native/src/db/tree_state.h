@@ -31,7 +31,7 @@ namespace lava {
 /// - A view that is taken apart keeps its memtables and files: nothing of a view changes.
 ///
 /// Threads:    any; functions that need mutex() say so. mutex() is taken after the mutexes of
-///             installs, writes and jobs, see docs/locks.md.
+///             VersionStore (installs), Writer and JobScheduler, see docs/locks.md.
 /// Ownership:  borrows what the constructor takes. Owns all memtables and versions.
 /// Errors:     functions that prepare something throw std::bad_alloc without memory, and have
 ///             changed nothing then.

@@ -20,8 +20,8 @@ namespace lava {
 /// The write-ahead log's part of a write and of a replay. Without a log, which is the usual case
 /// under Flink, every function that appends does nothing.
 ///
-/// A call of the instance appends one record before it changes the memtable, under the instance's
-/// write mutex. The order of the records is therefore the order of the changes, and a record is
+/// A call of the instance appends one record before it changes the memtable, under the mutex of
+/// Writer. The order of the records is therefore the order of the changes, and a record is
 /// applied as a whole or not at all.
 ///
 /// Threads:    any; Open(), Replay() and Decode() only while nobody else has the instance.

@@ -11,14 +11,14 @@
 namespace lava {
 
 /// The stall of an instance's writes: since when the write at the head waits, and what listeners
-/// and counters are told of that. The instance judges what a write waits for, lets it wait, and
-/// starts what ends the stall.
+/// and counters are told of that. Writer judges what a write waits for and lets the write wait;
+/// JobScheduler starts what ends the stall.
 ///
 /// A write may be told Busy and come again. It counts as the same write until one goes on or fails,
 /// so that errors are judged by the time at which the write came first.
 ///
-/// Threads:    guarded by the instance's write mutex, which a write holds. Listeners are called
-///             later, by EventNotifier::Deliver().
+/// Threads:    none of its own: the mutex of Writer guards it. Listeners are called later, by
+///             EventNotifier::Deliver().
 /// Ownership:  borrows the counters and the notifier.
 /// Units:      microseconds of the monotonic clock.
 class WriteStall {

@@ -66,7 +66,7 @@ struct VolumeLimit {
 ///
 /// No thread waits here. Instances are only asked to submit a job, and a waiting write calls again,
 /// so no instance waits for another one's lock.
-/// Threads:    any. Its mutex is taken under instances' state mutexes. Under it, SpaceMember is
+/// Threads:    any. Its mutex is taken under TreeState's of an instance. Under it, SpaceMember is
 ///             called, which submits jobs, and a volume is asked for its use; nothing else.
 /// Ownership:  a member must leave before it is destroyed.
 /// Units:      bytes, microseconds.
