@@ -1,0 +1,212 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "db/file_remover.h"
+#include "db/flush_scheduler.h"
+#include "db/instance_context.h"
+#include "db/tree_state.h"
+#include "lava/host.h"
+#include "testing/chosen_file_system.h"
+#include "testing/fault_file_system.h"
+#include "testing/recording_listener.h"
+#include "testing/test_clock.h"
+
+namespace lava::testing {
+
+/// Keeps jobs until the test runs them, in any order.
+/// Threads:    one.
+class HeldJobs final : public os::Executor {
+ public:
+  void Submit(os::Priority priority, std::function<void()> job) override {
+    if (refuses_) throw std::bad_alloc();
+    jobs_.push_back({priority, std::move(job)});
+  }
+  void Urge(os::Priority) override { ++urged_; }
+  void Poke() override { ++poked_; }
+  uint32_t thread_count() const override { return 1; }
+
+  /// Submit() fails as without memory, or works again.
+  void Refuse(bool refuses) { refuses_ = refuses; }
+  size_t size() const { return jobs_.size(); }
+  os::Priority PriorityOf(size_t index) const { return jobs_[index].priority; }
+  /// Runs one job. index: in the order of submission, among those that have not run.
+  void Run(size_t index = 0) {
+    ASSERT_LT(index, jobs_.size());
+    const std::function<void()> job = std::move(jobs_[index].run);
+    jobs_.erase(jobs_.begin() + static_cast<ptrdiff_t>(index));
+    job();
+  }
+  void RunAll() {
+    while (!jobs_.empty()) Run();
+  }
+  int urged() const { return urged_; }
+  int poked() const { return poked_; }
+
+ private:
+  struct Job {
+    os::Priority priority;
+    std::function<void()> run;
+  };
+  std::deque<Job> jobs_;
+  bool refuses_ = false;
+  int urged_ = 0, poked_ = 0;
+};
+
+/// The components of an instance, wired as DBImpl wires them, in a file system in memory. Nothing
+/// is planned, and jobs run only when the test runs them. For tests of this folder.
+/// Threads:    one, unless the test starts more.
+struct Components {
+  static constexpr const char* kPath = "/db";
+  static constexpr uint64_t kLeaseBytes = 64 << 20;
+  static constexpr uint64_t kRetryMs = 50;  // the wait after the first failure
+
+  explicit Components(const std::function<void(DBOptions*)>& change = {})
+      : instance(MakeOptions(change), kPath, MakeEnvironment()) {
+    EXPECT_TRUE(memory.CreateDurableDirectory(kPath).ok());
+    EXPECT_TRUE(instance.Open().ok());
+  }
+  ~Components() {
+    jobs.RunAll();
+    MutexLock install(tree.versions.install_mutex());
+    MutexLock state(tree.mutex());
+    tree.HideView();
+    tree.versions.Close();
+    tree.Clear();
+    instance.Close();
+  }
+
+  /// A new manifest, and an empty memtable that readers see.
+  void Begin() {
+    MutexLock install(tree.versions.install_mutex());
+    tree.versions.StartFresh();
+    VersionEdit first;
+    first.partition_bytes = instance.options.partition_bytes;
+    tree.versions.DrawOrigin(&first);
+    ASSERT_TRUE(tree.versions.Begin(first).ok());
+    active = NewMemTable();
+    MutexLock state(tree.mutex());
+    tree.Begin(active);
+  }
+
+  std::shared_ptr<MemTable> NewMemTable() {
+    return MemTable::Create(instance.budget.counter(MemoryPurpose::kMemtables));
+  }
+  static std::string KeyOf(std::string_view rest) { return TableStart(0, 1, kTable).append(rest); }
+  /// Seals the active memtable with a value for this key.
+  std::shared_ptr<SealedRun> Seal(std::string_view key, Slice value = "value") {
+    active->Put(KeyOf(key), 0, value);
+    return SealActive();
+  }
+  std::shared_ptr<SealedRun> SealActive() {
+    auto run = std::make_shared<SealedRun>();
+    MutexLock state(tree.mutex());
+    TreeState::PreparedSeal prepared = tree.PrepareSeal(run, NewMemTable());
+    active->Seal();
+    run->memtable = std::exchange(active, prepared.next);
+    tree.Seal(std::move(prepared));
+    return run;
+  }
+
+  /// A file that no test reads. Its bytes are on storage.
+  std::shared_ptr<FileMeta> NewFile(std::string lower = "a", std::string upper = "b") {
+    auto file = std::make_shared<FileMeta>();
+    file->id = tree.versions.NewFileId();
+    file->bytes = 10;
+    file->records = 1;
+    file->lower = std::move(lower);
+    file->upper = std::move(upper);
+    EXPECT_TRUE(memory.SetContent(PathOf(file->id.FileName()), "0123456789").ok());
+    return file;
+  }
+  static VersionEdit Adding(const std::shared_ptr<FileMeta>& file) {
+    VersionEdit edit;
+    edit.Add(0, {file, file->lower, file->upper});
+    return edit;
+  }
+  static VersionEdit Removing(const std::shared_ptr<FileMeta>& file) {
+    VersionEdit edit;
+    edit.Remove(0, {file, file->lower, file->upper});
+    return edit;
+  }
+  Status Log(const VersionEdit& edit, FlushGroup* group = nullptr) {
+    MutexLock install(tree.versions.install_mutex());
+    return tree.Log(edit, group);
+  }
+  void Adopt() {
+    MutexLock state(tree.mutex());
+    tree.Adopt();
+  }
+  /// Both.
+  void Install(const VersionEdit& edit) {
+    ASSERT_TRUE(Log(edit).ok());
+    Adopt();
+  }
+
+  static std::string PathOf(const std::string& name) { return std::string(kPath) + "/" + name; }
+  bool IsThere(const std::string& name) { return memory.Exists(PathOf(name)).value(); }
+
+  static constexpr uint64_t kTable = 7;
+
+  ChosenFileSystem memory;
+  FaultFileSystem files{&memory};
+  TestClock clock;
+  HeldJobs jobs;
+  const std::shared_ptr<RecordingListener> listener = std::make_shared<RecordingListener>();
+  InstanceContext instance;
+  ChangelogLog changelog{&files, kPath, instance.options.wal};
+  LateFiles late_files;
+  TableRegistry tables{instance.budget.counter(MemoryPurpose::kReaders),
+                       SeparationTuner::FirstLargeBytes(instance.options)};
+  SeparationTuner separation_tuner{instance.options, &tables};
+  BackgroundFaults faults{&clock, instance.notifier.get(), &instance.counters.background_errors,
+                          kRetryMs * 1000, kRetryMs * 1000};
+  const std::shared_ptr<SnapshotRegistry> snapshots =
+      std::make_shared<SnapshotRegistry>(instance.quota, instance.notifier);
+  TreeState tree{&instance,
+                 {.faults = &faults, .late_files = &late_files, .snapshots = snapshots.get()}};
+  WriteAheadLog wal{&instance.partitions, instance.options.wal, &files, kPath};
+  FileRemover remover{&instance, &tree, &changelog, &faults};
+  std::function<void()> plan_jobs = [this] { ++planned; };
+  int planned = 0;
+  FlushScheduler flushes{&instance,
+                         &tree,
+                         {.tables = &tables,
+                          .separation_tuner = &separation_tuner,
+                          .faults = &faults,
+                          .snapshots = snapshots.get(),
+                          .wal = &wal,
+                          .remover = &remover},
+                         [this] { plan_jobs(); }};
+  std::shared_ptr<MemTable> active;  // as the writer's
+
+ private:
+  DBOptions MakeOptions(const std::function<void(DBOptions*)>& change) {
+    DBOptions options;
+    options.partition_bytes = 1;
+    options.partition_first = 0;
+    options.partition_last = 1;
+    options.file_system = &files;
+    options.listeners = {listener};
+    Result<std::shared_ptr<Lease>> lease = Host::Get().Acquire(kLeaseBytes, 0.5);
+    EXPECT_TRUE(lease.ok()) << lease.status().ToString();
+    options.lease = *lease;
+    if (change) change(&options);
+    return options;
+  }
+  DBEnvironment MakeEnvironment() {
+    DBEnvironment environment;
+    environment.executor = &jobs;
+    environment.clock = &clock;
+    return environment;
+  }
+};
+
+}  // namespace lava::testing
