@@ -14,7 +14,7 @@
 namespace lava {
 namespace {
 
-constexpr uint64_t kTable = 7;
+constexpr uint64_t kLoggedTable = 7;
 
 class WriteAheadLogTest : public ::testing::Test {
  protected:
@@ -40,7 +40,7 @@ class WriteAheadLogTest : public ::testing::Test {
     return wal;
   }
   static std::string Key(std::string_view rest, uint32_t partition = 0) {
-    return TableStart(partition, 1, kTable).append(rest);
+    return TableStart(partition, 1, kLoggedTable).append(rest);
   }
   static Status Put(WriteAheadLog* wal, std::string_view rest, Slice value) {
     return wal->Write(WalRecord::Kind::kPut, Key(rest), 0, value);
@@ -92,9 +92,9 @@ TEST_F(WriteAheadLogTest, WithoutALogNothingIsWrittenAndNothingFails) {
   EXPECT_FALSE(wal.enabled());
   EXPECT_TRUE(Put(&wal, "a", "1").ok());
   EXPECT_TRUE(wal.WriteReference(Key("a"), 0, "r").ok());
-  EXPECT_TRUE(wal.WriteRangeDelete(kTable, {}, {}).ok());
-  EXPECT_TRUE(wal.WriteDrop(kTable).ok());
-  EXPECT_TRUE(wal.WriteCreate({"t", kTable, TableOptions()}).ok());
+  EXPECT_TRUE(wal.WriteRangeDelete(kLoggedTable, {}, {}).ok());
+  EXPECT_TRUE(wal.WriteDrop(kLoggedTable).ok());
+  EXPECT_TRUE(wal.WriteCreate({"t", kLoggedTable, TableOptions()}).ok());
   EXPECT_FALSE(wal.HasUnsealed());
   EXPECT_EQ(wal.Seal(), 0u);
 }
@@ -117,8 +117,8 @@ TEST_F(WriteAheadLogTest, AReplayHasTheRecordsBehindTheFlushedOnesInOrder) {
 
 TEST_F(WriteAheadLogTest, OneRecordHasAllOfARangeAndOfADrop) {
   std::unique_ptr<WriteAheadLog> wal = Open(std::nullopt);
-  ASSERT_TRUE(wal->WriteRangeDelete(kTable, {}, {}).ok());
-  ASSERT_TRUE(wal->WriteDrop(kTable).ok());
+  ASSERT_TRUE(wal->WriteRangeDelete(kLoggedTable, {}, {}).ok());
+  ASSERT_TRUE(wal->WriteDrop(kLoggedTable).ok());
   const Shown shown = Replay(wal.get());
   ASSERT_EQ(shown.size(), 2u);
   EXPECT_EQ(std::count(shown[0].begin(), shown[0].end(), ':'), 2) << "a part for each partition";
@@ -127,7 +127,7 @@ TEST_F(WriteAheadLogTest, OneRecordHasAllOfARangeAndOfADrop) {
 
 TEST_F(WriteAheadLogTest, ACreatedTableIsFoundInItsRecord) {
   std::unique_ptr<WriteAheadLog> wal = Open(std::nullopt);
-  const TableRegistration table{"name", kTable, TableOptions()};
+  const TableRegistration table{"name", kLoggedTable, TableOptions()};
   ASSERT_TRUE(wal->WriteCreate(table).ok());
   int found = 0;
   ASSERT_TRUE(wal->Replay([&](Slice record) {
@@ -135,10 +135,10 @@ TEST_F(WriteAheadLogTest, ACreatedTableIsFoundInItsRecord) {
                    LAVA_RETURN_IF_ERROR(wal->Decode(record, &decoded));
                    EXPECT_TRUE(decoded.changes.at(0).is_of_table());
                    WalRecord::Change change = decoded.changes.at(0).change;
-                   EXPECT_EQ(wal->TableOf(change), kTable);
+                   EXPECT_EQ(wal->TableOf(change), kLoggedTable);
                    Result<TableRegistration> created = wal->CreatedIn(change);
                    EXPECT_TRUE(created.ok() && created->name == "name");
-                   const std::string other = TableStart(0, 1, kTable + 1);
+                   const std::string other = TableStart(0, 1, kLoggedTable + 1);
                    change.key = other;
                    EXPECT_TRUE(wal->CreatedIn(change).status().IsCorruption());
                    ++found;
