@@ -23,7 +23,7 @@ std::string TextOf(uint64_t number) {
   return "entry " + std::to_string(number) + std::string(50, 'x');
 }
 
-// The entries of these sequences, each with the text that Writer gives it.
+// The entries of these sequences, each with the text that EntryWriter gives it.
 Texts TextsOf(uint64_t first, uint64_t last) {
   Texts texts;
   for (uint64_t number = first; number <= last; ++number) texts.push_back(TextOf(number));
@@ -31,9 +31,9 @@ Texts TextsOf(uint64_t first, uint64_t last) {
 }
 
 /// Writes entries in the way in which an instance does.
-class Writer {
+class EntryWriter {
  public:
-  Writer(fs::FileSystem* files, ChangelogLog* log, const Origin& origin, uint64_t number = 1)
+  EntryWriter(fs::FileSystem* files, ChangelogLog* log, const Origin& origin, uint64_t number = 1)
       : files_(files), log_(*log), origin_(origin), number_(number) {}
 
   /// Returns the segment's number.
@@ -85,7 +85,7 @@ class ChangelogLogTest : public ::testing::Test {
   void WriteNine(const Origin& origin = kOrigin) {
     ChangelogLog log(&files_, kDirectory, WalMode::kWalSync);
     ASSERT_TRUE(log.Open(origin, {origin}, 0).ok());
-    Writer writer(&files_, &log, origin);
+    EntryWriter writer(&files_, &log, origin);
     for (int i = 0; i < 3; ++i) {
       writer.Begin();
       writer.Append(3);
@@ -134,7 +134,7 @@ class ChangelogLogTest : public ::testing::Test {
 TEST_F(ChangelogLogTest, ASegmentIsHeldUntilAllOfItsEntriesAreReleased) {
   ChangelogLog log(&files_, kDirectory, WalMode::kNone);
   ASSERT_TRUE(log.Open(kOrigin, {kOrigin}, 0).ok());
-  Writer writer(&files_, &log, kOrigin);
+  EntryWriter writer(&files_, &log, kOrigin);
   const std::string first = log.NameOf(writer.Begin());
   writer.Append(3);
   log.EndSegment();
@@ -165,7 +165,7 @@ TEST_F(ChangelogLogTest, ASegmentIsHeldUntilAllOfItsEntriesAreReleased) {
 TEST_F(ChangelogLogTest, AnEarlierPositionReleasesNothingAndTakesNothingBack) {
   ChangelogLog log(&files_, kDirectory, WalMode::kNone);
   ASSERT_TRUE(log.Open(kOrigin, {kOrigin}, 0).ok());
-  Writer writer(&files_, &log, kOrigin);
+  EntryWriter writer(&files_, &log, kOrigin);
   Texts names;
   for (int i = 0; i < 3; ++i) {
     names.push_back(log.NameOf(writer.Begin()));
@@ -180,7 +180,7 @@ TEST_F(ChangelogLogTest, AnEarlierPositionReleasesNothingAndTakesNothingBack) {
 TEST_F(ChangelogLogTest, TheSegmentThatGetsEntriesIsNotReleased) {
   ChangelogLog log(&files_, kDirectory, WalMode::kNone);
   ASSERT_TRUE(log.Open(kOrigin, {kOrigin}, 0).ok());
-  Writer writer(&files_, &log, kOrigin);
+  EntryWriter writer(&files_, &log, kOrigin);
   const std::string name = log.NameOf(writer.Begin());
   EXPECT_TRUE(log.FindReleased().empty()) << "it has no entry yet";
   writer.Append(2);
@@ -193,7 +193,7 @@ TEST_F(ChangelogLogTest, TheSegmentThatGetsEntriesIsNotReleased) {
 TEST_F(ChangelogLogTest, ASegmentIsFinishedOnceNoMoreEntriesCome) {
   ChangelogLog log(&files_, kDirectory, WalMode::kNone);
   ASSERT_TRUE(log.Open(kOrigin, {kOrigin}, 0).ok());
-  Writer writer(&files_, &log, kOrigin);
+  EntryWriter writer(&files_, &log, kOrigin);
   const uint64_t number = writer.Begin();
   writer.Append(2);
   const std::string path = kDirectory + "/" + log.NameOf(number);
@@ -212,7 +212,7 @@ TEST_F(ChangelogLogTest, ASegmentIsFinishedOnceNoMoreEntriesCome) {
 TEST_F(ChangelogLogTest, EntriesAndTheirValuesAreReadByLocation) {
   ChangelogLog log(&files_, kDirectory, WalMode::kNone);
   ASSERT_TRUE(log.Open(kOrigin, {kOrigin}, 0).ok());
-  Writer writer(&files_, &log, kOrigin);
+  EntryWriter writer(&files_, &log, kOrigin);
   writer.Begin();
   const EntryLocation plain = writer.Append();
   const std::string value(20, 'x');
@@ -278,7 +278,7 @@ TEST_F(ChangelogLogTest, EntriesOfSeveralRunsFollowEachOther) {
   {
     ChangelogLog log(&files_, kDirectory, WalMode::kWalSync);
     ASSERT_TRUE(OpenNext(&log).ok());
-    Writer writer(&files_, &log, kNextOrigin);
+    EntryWriter writer(&files_, &log, kNextOrigin);
     writer.Begin();
     writer.Append(2);
     EXPECT_EQ(Read(log), TextsOf(1, 9)) << "entries of this run are not recovered";
@@ -293,7 +293,7 @@ TEST_F(ChangelogLogTest, EntriesThatFailedAreNoGap) {
   {
     ChangelogLog log(&files_, kDirectory, WalMode::kWalSync);
     ASSERT_TRUE(log.Open(kOrigin, {kOrigin}, 0).ok());
-    Writer writer(&files_, &log, kOrigin);
+    EntryWriter writer(&files_, &log, kOrigin);
     writer.Begin();
     writer.Append(2);
     EXPECT_EQ(log.TakeSequence().number, 3u);  // and the entry fails
@@ -322,7 +322,7 @@ TEST_F(ChangelogLogTest, AMissingSegmentIsCorruptionOnlyIfEntriesWereSynced) {
     ASSERT_TRUE(OpenNext(&log).ok());
     EXPECT_EQ(Read(log), TextsOf(1, 3)) << "no entry is shown after a missing one";
     EXPECT_EQ(log.last_sequence(), 9u) << "no sequence is used twice";
-    Writer writer(&files_, &log, kNextOrigin);
+    EntryWriter writer(&files_, &log, kNextOrigin);
     writer.Begin();
     writer.Append(2);
   }
@@ -423,7 +423,7 @@ TEST_F(ChangelogLogTest, ClearForgetsAllSegments) {
   WriteNine();
   ChangelogLog log(&files_, kDirectory, WalMode::kWalSync);
   ASSERT_TRUE(OpenNext(&log).ok());
-  Writer writer(&files_, &log, kNextOrigin);
+  EntryWriter writer(&files_, &log, kNextOrigin);
   const uint64_t number = writer.Begin();
   log.Clear();
   EXPECT_FALSE(log.Holds(log.NameOf(number)));
