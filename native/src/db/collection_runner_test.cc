@@ -59,26 +59,28 @@ class CollectionRunnerTest : public JobsForTest {
 TEST_F(CollectionRunnerTest, TheOutputTakesTheInputsPlacesAndIsNotedBeforeReadersHaveIt) {
   PartsForTest* const parts = OpenParts();
   MakeGarbage(parts);
-  const GcTask task = TaskOf();
-  CollectionRunner::Describe(task, &told_);
+  auto task = std::make_unique<const GcTask>(TaskOf());
+  CollectionRunner::Describe(*task, &told_);
   EXPECT_EQ(told_.input_files, 1u);
   EXPECT_EQ(told_.expired_files, 0u);
   EXPECT_EQ(told_.garbage_bytes, 3'000u);
-  EXPECT_EQ(told_.input_file_bytes, task.input.files[0]->bytes);
-  ASSERT_TRUE(runner_->Run(task, Note(), &told_).ok());
+  EXPECT_EQ(told_.input_file_bytes, task->input.files[0]->bytes);
+  ASSERT_TRUE(runner_->Run(*task, Note(), &told_).ok());
   EXPECT_TRUE(told_.installed);
   EXPECT_EQ(told_.output_files, 1u);
   EXPECT_EQ(told_.values_dead, 3u);
   ASSERT_EQ(parts->version()->value_files.size(), 1u);
-  const std::shared_ptr<ValueFileMeta> output = parts->version()->value_files.begin()->second.file;
-  EXPECT_NE(output->id, task.input.files[0]->id);
+  std::shared_ptr<const ValueFileMeta> output = parts->version()->value_files.begin()->second.file;
+  EXPECT_NE(output->id, task->input.files[0]->id);
   EXPECT_EQ(noted_, (std::map<FileId, uint64_t>{{output->id, output->raw_bytes}}));
   EXPECT_EQ(parts->version(), parts->tree.versions.newest());
   EXPECT_EQ(counters().gc_jobs, 1u);
   EXPECT_EQ(counters().gc_values_dead, 3u);
-  EXPECT_EQ(counters().gc_input_bytes, task.input.files[0]->bytes);
+  EXPECT_EQ(counters().gc_input_bytes, task->input.files[0]->bytes);
   EXPECT_EQ(parts->Get(table_, "pd"), kLargeValue);
   EXPECT_EQ(parts->Get(table_, "pa"), "small");
+  task.reset();  // its files borrow from the instance
+  output.reset();
   Open();
   EXPECT_EQ(parts_->Get(parts_->NewTable("t"), "pd"), kLargeValue);
 }

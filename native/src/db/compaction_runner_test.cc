@@ -43,17 +43,17 @@ TEST_F(CompactionRunnerTest, TheOutputTakesTheInputsPlace) {
   Table* const table = parts->NewTable("t");
   AddFile(table, {"pa", "pb"}, "1");
   AddFile(table, {"pb", "pc"}, "2");
-  const CompactionTask task = Plan();
+  auto task = std::make_unique<const CompactionTask>(Plan());
   const uint64_t bytes =
       parts->version()->levels[0][0].file->bytes + parts->version()->levels[0][1].file->bytes;
-  CompactionRunner::Describe(task, &told_);
+  CompactionRunner::Describe(*task, &told_);
   EXPECT_EQ(told_.cause, CompactionCause::kLevel0);
   EXPECT_EQ(told_.input_level, 0u);
   EXPECT_EQ(told_.output_level, 1u);
   EXPECT_EQ(told_.input_files, 2u);
   EXPECT_EQ(told_.input_file_bytes, bytes);
   EXPECT_FALSE(told_.trivial_move);
-  ASSERT_TRUE(runner_->Run(task, &told_).ok());
+  ASSERT_TRUE(runner_->Run(*task, &told_).ok());
   EXPECT_TRUE(told_.installed);
   EXPECT_EQ(told_.output_files, 1u);
   EXPECT_EQ(FilesOf(0), 0u);
@@ -63,6 +63,7 @@ TEST_F(CompactionRunnerTest, TheOutputTakesTheInputsPlace) {
   EXPECT_EQ(counters().compaction_bytes_written, told_.written_bytes);
   EXPECT_EQ(counters().trivial_moves, 0u);
   EXPECT_EQ(parts->Scan(table), "pa=1 pb=2 pc=2 ");
+  task.reset();  // its files borrow from the instance
   Open();
   EXPECT_EQ(FilesOf(1), 1u) << "the manifest has another version";
 }
