@@ -80,6 +80,8 @@ class UserJarITCase {
 
     private void threeCopies(int leases) throws Exception {
         long openBefore = Host.openNativeObjects();
+        // A lease may be left of a backend that Flink has lost: see NativeLeakCheck.
+        long leasesBefore = Host.getStatistics().leasesOpen();
         List<JobID> jobs =
                 List.of(
                         cluster.submit(List.of(), thin, List.of("gate:" + gate)),
@@ -90,7 +92,7 @@ class UserJarITCase {
             Thread.sleep(50);
         }
         assertThat(Host.openNativeObjects()).isGreaterThan(openBefore);
-        assertThat(Host.getStatistics().leasesOpen()).isEqualTo(leases);
+        assertThat(Host.getStatistics().leasesOpen() - leasesBefore).isEqualTo(leases);
         Files.createFile(gate.resolve("open"));
 
         List<Set<String>> loaders = new ArrayList<>();
