@@ -119,7 +119,8 @@ void JobScheduler::PlanCompactions() {
 // Returns the request's status once it is done.
 std::optional<Status> JobScheduler::PlanManual(const ManualCompactions::Current& manual) {
   if (running_jobs_.compactions() > 0 || with_.late_files->any_key_file()) return std::nullopt;
-  if (std::optional<std::optional<Status>> waits = AwaitFlushes(manual.sequence)) return *waits;
+  std::optional<Status> failed;
+  if (!IsFlushed(manual.sequence, &failed)) return failed;
   if (manual.compacted) return Status::OK();
   const PlanInputs inputs = TakePlanInputs();
   if (!inputs.avoided.empty()) return with_.faults->DamageOf(*inputs.version);
@@ -132,23 +133,24 @@ std::optional<Status> JobScheduler::PlanManual(const ManualCompactions::Current&
   return std::nullopt;
 }
 
-// Starts flushes of what was sealed before the request. Nothing: all of it is in files. Otherwise
-// the answer of PlanManual().
-std::optional<std::optional<Status>> JobScheduler::AwaitFlushes(uint64_t sequence) {
+// Whether all that was sealed before the request is in files. If not, starts flushes, and *answer
+// is what PlanManual() returns.
+bool JobScheduler::IsFlushed(uint64_t sequence, std::optional<Status>* answer) {
   const auto flushed = [&]() LAVA_REQUIRES(tree_->mutex()) {
     return tree_->sealed().installed_through() >= sequence;
   };
+  answer->reset();
   {
     MutexLock state(tree_->mutex());
-    if (flushed()) return std::nullopt;
+    if (flushed()) return true;
   }
   with_.flushes->Schedule();  // there may have been no memory for it before
   MutexLock state(tree_->mutex());
-  if (flushed()) return std::nullopt;
-  if (tree_->sealed().running() > 0) return std::optional<Status>();
+  if (flushed()) return true;
+  if (tree_->sealed().running() > 0) return false;
   Status failed = with_.faults->StatusOf(BackgroundFaults::Work::kFlush);
-  if (failed.ok()) return std::optional<Status>();
-  return std::optional<Status>(std::move(failed));
+  if (!failed.ok()) *answer = std::move(failed);
+  return false;
 }
 
 // While there is enough space, one collection runs at a time: it competes with compactions for the

@@ -91,7 +91,7 @@ class JobScheduler {
   void PlanAll() LAVA_REQUIRES(mutex_) LAVA_EXCLUDES(tree_->mutex());
   void PlanCompactions() LAVA_REQUIRES(mutex_) LAVA_EXCLUDES(tree_->mutex());
   std::optional<Status> PlanManual(const ManualCompactions::Current& manual) LAVA_REQUIRES(mutex_);
-  std::optional<std::optional<Status>> AwaitFlushes(uint64_t sequence) LAVA_REQUIRES(mutex_);
+  bool IsFlushed(uint64_t sequence, std::optional<Status>* answer) LAVA_REQUIRES(mutex_);
   void PlanCollections() LAVA_REQUIRES(mutex_) LAVA_EXCLUDES(tree_->mutex());
   void StartCompaction(CompactionTask task) LAVA_REQUIRES(mutex_);
   void EndCompaction(const std::shared_ptr<CompactionTask>& task) LAVA_REQUIRES(mutex_);
