@@ -3,7 +3,8 @@
 
 Fails when a folder includes a header that its layer must not include, when two folders include each
 other, when a system call occurs outside the folders that may make it, when a file is too long, when
-an unfinished mark is found, or when the build does not name a source file exactly once. Prints one line per finding: path:line: what.
+an unfinished mark is found, or when the build does not name a source file exactly once. Prints one
+line per finding: path:line: what.
 """
 
 import argparse
