@@ -30,9 +30,9 @@ constexpr uint64_t kStep = 1;
 class Refusals final : public ChargeObserver {
  public:
   Refusals(uint64_t first, uint64_t count) : first_(first), count_(count) {
-    Hosted().SetChargeGate(this);
+    Hosted().SetChargeObserver(this);
   }
-  ~Refusals() override { Hosted().SetChargeGate(nullptr); }
+  ~Refusals() override { Hosted().SetChargeObserver(nullptr); }
   void Charged() override {}
   bool Allows(uint64_t bytes) override {
     if (bytes == 0) return true;

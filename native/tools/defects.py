@@ -296,7 +296,7 @@ DEFECTS = [
     Defect("a value is handed out without its block's pin", "src/db/point_reader.cc",
            "value->Pin(lookup.value(), lookup.pin());", "value->Pin(lookup.value(), nullptr);",
            ANSWERS, "address"),
-    Defect("close does not wait for jobs", "src/db/gate.h",
+    Defect("close does not wait for jobs", "src/db/close_guard.h",
            "while (inside_ > 0 && empty_.WaitUntil(&mutex_, deadline)) {\n    }\n"
            "    return inside_ == 0;",
            "return deadline.time_since_epoch().count() >= 0;", ("stress",), "address"),

@@ -40,7 +40,7 @@ std::vector<Snapshot::File> FilesOf(const Version& version);
 /// Locks:      the components have them. The only mutex of this class, Lifetime::mutex, is taken
 ///             before all of theirs; docs/locks.md has the order. LeaseImpl holds its mutex while
 ///             it calls active_bytes() and RequestSeal(), which take no lock of the instance.
-///             Nothing of the instance is called under the mutexes of Gate and Executor.
+///             Nothing of the instance is called under the mutexes of CloseGuard and Executor.
 class DBImpl final : public DB, public LeaseMember, public SpaceMember {
  public:
   DBImpl(const DBOptions& options, std::string path, const DBEnvironment& environment);
@@ -142,7 +142,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   // Takes no lock: a write that misses the notification looks again when its time is up.
   void SpaceFreed() override { tree_->NotifyUnlocked(); }
 
-  // For snapshots, inside the gate.
+  // For snapshots, under the close guard.
   uint32_t partition_bytes() const { return instance_->options.partition_bytes; }
   /// Tells which of a snapshot's files are not there yet; late_files.cc.
   void MarkMissing(std::vector<Snapshot::File>* files) const;

@@ -56,14 +56,14 @@ Status DBImpl::ReadEntryValue(const EntryLocation& location, std::string* value)
 }
 
 Status DBImpl::FinishEntries(uint64_t segment) {
-  const Gate::Visit visit(instance_->gate.get());
-  if (!visit) return Status::Closed("the instance was closed");
+  const CloseGuard::Use use(instance_->close_guard.get());
+  if (!use) return Status::Closed("the instance was closed");
   return changelog_.Finish(segment);
 }
 
 Status DBImpl::ReleaseEntries(uint64_t through) {
-  const Gate::Visit visit(instance_->gate.get());
-  if (!visit) return Status::Closed("the instance was closed");
+  const CloseGuard::Use use(instance_->close_guard.get());
+  if (!use) return Status::Closed("the instance was closed");
   {
     MutexLock install(tree_->versions.install_mutex());
     through = std::min(through, changelog_.last_sequence());
@@ -100,8 +100,8 @@ Status DBImpl::LogReleased(uint64_t through) {
 }
 
 Status DBImpl::RecoverEntries(uint64_t after, const std::function<Status(uint64_t, Slice)>& entry) {
-  const Gate::Visit visit(instance_->gate.get());
-  if (!visit) return Status::Closed("the instance was closed");
+  const CloseGuard::Use use(instance_->close_guard.get());
+  if (!use) return Status::Closed("the instance was closed");
   return changelog_.ReadEarlierRuns(after, entry);
 }
 

@@ -163,9 +163,9 @@ JobContext InstanceContext::MakeJobContext(uint32_t output_level) {
 }
 
 void InstanceContext::Submit(os::Priority priority, std::function<void()> job) {
-  executor->Submit(priority, [this, inside = gate, job = std::move(job)] {
-    Gate::Visit visit(inside.get());
-    if (!visit) return;
+  executor->Submit(priority, [this, guard = close_guard, job = std::move(job)] {
+    CloseGuard::Use use(guard.get());
+    if (!use) return;
     // Flushes, compactions and collections throw nothing: this job is one that is asked for again.
     if (!Tried(job)) Counters::Add(&counters.background_errors, 1);
     notifier->Deliver();

@@ -5,11 +5,11 @@
 #include <memory>
 #include <string>
 
+#include "db/close_guard.h"
 #include "db/counters.h"
 #include "db/environment.h"
 #include "db/event_notifier.h"
 #include "db/expiry_time.h"
-#include "db/gate.h"
 #include "db/partition_range.h"
 #include "fs/file_system.h"
 #include "host/host_impl.h"
@@ -47,7 +47,7 @@ struct InstanceContext {
   /// What a job writes and reads files with. The caller adds next_file.
   JobContext MakeJobContext(uint32_t output_level);
 
-  /// Queues a job. The job does not run once the gate is closed. Throws std::bad_alloc.
+  /// Queues a job. The job does not run once the guard is closed. Throws std::bad_alloc.
   void Submit(os::Priority priority, std::function<void()> job);
   /// For jobs that are asked for again when they were not done. Returns whether the job is queued.
   bool TrySubmit(os::Priority priority, std::function<void()> job) noexcept;
@@ -75,7 +75,7 @@ struct InstanceContext {
   const uint64_t value_in_memory_bytes_max;  // of one value in the memtable
   std::atomic<bool> cancelled{false};        // jobs end as soon as they can
   std::atomic<bool> closed{false};
-  const std::shared_ptr<Gate> gate = std::make_shared<Gate>();
+  const std::shared_ptr<CloseGuard> close_guard = std::make_shared<CloseGuard>();
 };
 
 /// What an instance's files are in. direct: its own file system, or null.

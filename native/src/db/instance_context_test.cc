@@ -83,26 +83,27 @@ TEST_F(InstanceContextTest, TakesTheHostsExecutorUnlessTheEnvironmentHasOne) {
   EXPECT_EQ(Host::Get().statistics().instances_open, open);
 }
 
-TEST_F(InstanceContextTest, AJobRunsInsideTheGateAndNotOnceItIsClosed) {
+TEST_F(InstanceContextTest, AJobRunsUnderTheCloseGuardAndNotOnceItIsClosed) {
   int runs = 0;
   instance_.Submit(os::Priority::kFlush, [&] {
     ++runs;
-    EXPECT_FALSE(instance_.gate->Close(std::chrono::milliseconds(0))) << "the job is inside";
+    EXPECT_FALSE(instance_.close_guard->Close(std::chrono::milliseconds(0))) << "the job is inside";
   });
   instance_.Submit(os::Priority::kGc, [&] { ++runs; });
   ASSERT_EQ(parts_.jobs.size(), 2u);
   EXPECT_EQ(parts_.jobs.PriorityOf(1), os::Priority::kGc);
   parts_.jobs.RunAll();
   EXPECT_EQ(runs, 1);
-  EXPECT_TRUE(instance_.gate->Close(std::chrono::milliseconds(0))) << "nobody is left inside";
+  EXPECT_TRUE(instance_.close_guard->Close(std::chrono::milliseconds(0)))
+      << "nobody is left inside";
 }
 
-TEST_F(InstanceContextTest, AJobThatThrowsIsCountedAndLeavesTheGate) {
+TEST_F(InstanceContextTest, AJobThatThrowsIsCountedAndLeavesTheCloseGuard) {
   instance_.Submit(os::Priority::kFlush, [] { throw std::bad_alloc(); });
   instance_.Submit(os::Priority::kFlush, [] { throw std::runtime_error("job"); });
   parts_.jobs.RunAll();
   EXPECT_EQ(Errors(), 2u);
-  EXPECT_TRUE(instance_.gate->Close(std::chrono::milliseconds(0)));
+  EXPECT_TRUE(instance_.close_guard->Close(std::chrono::milliseconds(0)));
 }
 
 TEST_F(InstanceContextTest, TheEndOfAJobDeliversItsEvents) {

@@ -86,7 +86,7 @@ class PartsForTest final : public LeaseMember, public SpaceMember {
     instance.cancelled = true;
     instance.lease->Leave(this);
     tree.space.Leave();
-    EXPECT_TRUE(instance.gate->Close(std::chrono::milliseconds(1)));
+    EXPECT_TRUE(instance.close_guard->Close(std::chrono::milliseconds(1)));
     (void)snapshots.Clear();
     writer.HideView();
     writer.SyncSegments();

@@ -81,8 +81,8 @@ Status OpenLate(const JobContext& context, const ValueFileMeta& file) {
 }  // namespace
 
 Status DBImpl::FileArrived(const std::string& name) {
-  const Gate::Visit visit(instance_->gate.get());
-  if (!visit) return Status::Closed("the instance was closed");
+  const CloseGuard::Use use(instance_->close_guard.get());
+  if (!use) return Status::Closed("the instance was closed");
   std::shared_ptr<FileMeta> key_file;
   std::shared_ptr<ValueFileMeta> value_file;
   {

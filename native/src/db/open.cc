@@ -187,7 +187,7 @@ Status DBImpl::CloseNow() {
     tree_->space.Leave();
   }
   // Jobs look at instance_->cancelled between records, but nothing breaks off a call to the system.
-  if (!instance_->gate->Close(
+  if (!instance_->close_guard->Close(
           std::chrono::milliseconds(std::max(instance_->environment.wait_ms_max, 1u))))
     return Status::Busy("close " + instance_->path +
                         ": a background job is amid a call to the system");
@@ -201,7 +201,7 @@ std::string DBImpl::LeftOpen() const {
   return lifetime_.left_open;
 }
 
-// Nobody is inside the gate, and nobody comes in any more.
+// No job or snapshot is inside the close guard, and none can enter.
 void DBImpl::TearDown() {
   lifetime_.left_open = snapshots_->Clear();
   instance_->notifier->StallIs(std::nullopt, Status::Closed("the instance was closed"),

@@ -147,7 +147,7 @@ class ReadsForTest : public TreeForTest {
   const PartitionRange partitions_{Options()};
   TableRegistry registry_{&dead_ranges_, 12 << 10};
   ViewCell newest_;
-  const std::shared_ptr<Gate> closed_ = std::make_shared<Gate>();
+  const std::shared_ptr<CloseGuard> closed_ = std::make_shared<CloseGuard>();
   const std::shared_ptr<SnapshotRegistry> snapshots_ = std::make_shared<SnapshotRegistry>(
       &quota_,
       std::make_shared<EventNotifier>(std::vector<std::shared_ptr<EventListener>>(), "/db"));

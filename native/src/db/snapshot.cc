@@ -123,11 +123,11 @@ bool SnapshotRegistry::GiveUpOldest() {
   return true;
 }
 
-SnapshotImpl::SnapshotImpl(DBImpl* db, std::shared_ptr<Gate> gate,
+SnapshotImpl::SnapshotImpl(DBImpl* db, std::shared_ptr<CloseGuard> close_guard,
                            std::shared_ptr<SnapshotRegistry> registry, ViewRef view,
                            std::map<uint64_t, TableRegistration> tables, uint64_t failures_seen)
     : db_(db),
-      gate_(std::move(gate)),
+      close_guard_(std::move(close_guard)),
       registry_(std::move(registry)),
       flush_is_due_(!view->sealed.empty()),
       sealed_bytes_(ArenaBytesOf(*view)),
@@ -143,7 +143,7 @@ SnapshotImpl::~SnapshotImpl() {
   (void)Tried([this] { FlushWhatItSealed(); });
   registry_->Remove(this);
   view_.Set(ViewRef());
-  if (Gate::Visit visit(gate_.get()); visit) db_->remover()->RemoveObsolete();
+  if (CloseGuard::Use use(close_guard_.get()); use) db_->remover()->RemoveObsolete();
   registry_->notifier()->Deliver();
 }
 
@@ -157,8 +157,8 @@ SnapshotInfo SnapshotImpl::Info() const {
 
 void SnapshotImpl::FlushWhatItSealed() const {
   if (!flush_is_due_.load(std::memory_order_relaxed) || !flush_is_due_.exchange(false)) return;
-  Gate::Visit visit(gate_.get());
-  if (visit) db_->flushes()->Schedule();
+  CloseGuard::Use use(close_guard_.get());
+  if (use) db_->flushes()->Schedule();
 }
 
 Result<ViewRef> SnapshotImpl::View() const {
@@ -172,8 +172,8 @@ Result<ViewRef> SnapshotImpl::View() const {
 }
 
 Status SnapshotImpl::WaitFlushed(uint32_t timeout_ms) {
-  Gate::Visit visit(gate_.get());
-  if (!visit) return Status::Closed("the instance of this snapshot was closed");
+  CloseGuard::Use use(close_guard_.get());
+  if (!use) return Status::Closed("the instance of this snapshot was closed");
   FlushWhatItSealed();
   const Status status = db_->flushes()->WaitUntil(
       [this] {
@@ -188,8 +188,8 @@ Status SnapshotImpl::WaitFlushed(uint32_t timeout_ms) {
 }
 
 Status SnapshotImpl::Files(std::vector<File>* files, std::string* metadata) {
-  Gate::Visit visit(gate_.get());
-  if (!visit) return Status::Closed("the instance of this snapshot was closed");
+  CloseGuard::Use use(close_guard_.get());
+  if (!use) return Status::Closed("the instance of this snapshot was closed");
   LAVA_ASSIGN_OR_RETURN(const ViewRef view, View());
   if (!view->sealed.empty())
     return Status::Busy("the snapshot has runs that are not in files yet: call WaitFlushed first");
@@ -212,8 +212,9 @@ Status DBImpl::DamageIn(const Version& version) const {
 Result<std::shared_ptr<Snapshot>> DBImpl::TakeSnapshot() {
   std::shared_ptr<Snapshot> taken;
   const Status status = writer_->SealForSnapshot([&](ViewRef view, auto tables) {
-    taken = std::make_shared<SnapshotImpl>(this, instance_->gate, snapshots_, std::move(view),
-                                           std::move(tables), faults_.flush_failures());
+    taken =
+        std::make_shared<SnapshotImpl>(this, instance_->close_guard, snapshots_, std::move(view),
+                                       std::move(tables), faults_.flush_failures());
   });
   instance_->notifier->Deliver();
   LAVA_RETURN_IF_ERROR(status);

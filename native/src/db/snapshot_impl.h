@@ -8,8 +8,8 @@
 
 #include "base/backtrace.h"
 #include "base/mutex.h"
+#include "db/close_guard.h"
 #include "db/event_notifier.h"
-#include "db/gate.h"
 #include "db/read_view.h"
 #include "host/space_quota.h"
 #include "lava/db.h"
@@ -61,11 +61,12 @@ class SnapshotRegistry {
 /// run first, until the view has no run left. Its version then has exactly the files of the
 /// snapshot.
 /// Threads:    any.
-/// Ownership:  borrows the instance, and uses the instance only inside the gate.
+/// Ownership:  borrows the instance, and uses the instance only under its close guard.
 class SnapshotImpl final : public Snapshot {
  public:
-  SnapshotImpl(DBImpl* db, std::shared_ptr<Gate> gate, std::shared_ptr<SnapshotRegistry> registry,
-               ViewRef view, std::map<uint64_t, TableRegistration> tables, uint64_t failures_seen);
+  SnapshotImpl(DBImpl* db, std::shared_ptr<CloseGuard> close_guard,
+               std::shared_ptr<SnapshotRegistry> registry, ViewRef view,
+               std::map<uint64_t, TableRegistration> tables, uint64_t failures_seen);
   ~SnapshotImpl() override;
 
   Status WaitFlushed(uint32_t timeout_ms) override;
@@ -83,8 +84,8 @@ class SnapshotImpl final : public Snapshot {
   void FlushWhatItSealed() const;
 
   friend class SnapshotRegistry;
-  DBImpl* const db_;  // used only inside the gate
-  const std::shared_ptr<Gate> gate_;
+  DBImpl* const db_;  // used only under the guard
+  const std::shared_ptr<CloseGuard> close_guard_;
   const std::shared_ptr<SnapshotRegistry> registry_;
   const std::chrono::steady_clock::time_point taken_ = std::chrono::steady_clock::now();
   [[no_unique_address]] const Backtrace taken_at_{};

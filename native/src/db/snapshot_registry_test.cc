@@ -18,10 +18,10 @@ using testing::RecordingListener;
 using Runs = std::vector<std::shared_ptr<SealedRun>>;
 using SnapshotPtr = std::shared_ptr<SnapshotImpl>;
 
-/// Snapshots without an instance: their gate is closed, so that they use none.
+/// Snapshots without an instance: their close guard is closed, so that they use none.
 class SnapshotRegistryTest : public ::testing::Test {
  protected:
-  SnapshotRegistryTest() { EXPECT_TRUE(gate_->Close(std::chrono::milliseconds(0))); }
+  SnapshotRegistryTest() { EXPECT_TRUE(close_guard_->Close(std::chrono::milliseconds(0))); }
 
   std::shared_ptr<SnapshotRegistry> NewRegistry() {
     return std::make_shared<SnapshotRegistry>(&quota_, notifier_);
@@ -32,7 +32,7 @@ class SnapshotRegistryTest : public ::testing::Test {
     view->sealed = newest_first;
     view->version = std::move(version);
     view->totals.records = kTotal;
-    return std::make_shared<SnapshotImpl>(nullptr, gate_, registry_, ViewRef(view.release()),
+    return std::make_shared<SnapshotImpl>(nullptr, close_guard_, registry_, ViewRef(view.release()),
                                           std::map<uint64_t, TableRegistration>(), 0);
   }
   std::shared_ptr<SealedRun> NewRun() {
@@ -61,7 +61,7 @@ class SnapshotRegistryTest : public ::testing::Test {
   const std::shared_ptr<RecordingListener> listener_ = std::make_shared<RecordingListener>();
   const std::shared_ptr<EventNotifier> notifier_ =
       std::make_shared<EventNotifier>(std::vector<std::shared_ptr<EventListener>>{listener_}, "/d");
-  const std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
+  const std::shared_ptr<CloseGuard> close_guard_ = std::make_shared<CloseGuard>();
   std::shared_ptr<SnapshotRegistry> registry_ = NewRegistry();
 };
 

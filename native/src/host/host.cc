@@ -250,8 +250,8 @@ bool HostImpl::Relieve() {
 }
 
 bool HostImpl::Allows(uint64_t bytes) {
-  ChargeObserver* const gate = charge_gate_.load();
-  return gate == nullptr || gate->Allows(bytes);
+  ChargeObserver* const observer = charge_observer_.load();
+  return observer == nullptr || observer->Allows(bytes);
 }
 
 std::unique_ptr<os::Executor> HostImpl::InstanceOpened() {

@@ -118,7 +118,7 @@ class HostImpl final : public Host, public PagePool::Room, private ChargeObserve
   /// For tests: whether a thread gives back free heap now, and so may hold malloc's lock.
   bool gives_back_heap() const { return heap_asked_for_; }
   /// For tests: asked before each charge that may be refused; null: none. Must outlive its use.
-  void SetChargeGate(ChargeObserver* gate) { charge_gate_ = gate; }
+  void SetChargeObserver(ChargeObserver* observer) { charge_observer_ = observer; }
 
  private:
   using SteadyClock = std::chrono::steady_clock;
@@ -139,7 +139,7 @@ class HostImpl final : public Host, public PagePool::Room, private ChargeObserve
   MemoryBudget budget_{nullptr, this};
   JobMemory::Totals job_memory_totals_;
   SpaceQuota space_;
-  std::atomic<ChargeObserver*> charge_gate_{nullptr};
+  std::atomic<ChargeObserver*> charge_observer_{nullptr};
   std::unique_ptr<BlockCache> cache_;
   mutable Mutex mutex_;
   std::unique_ptr<Scheduler> scheduler_ LAVA_GUARDED_BY(mutex_);

@@ -29,8 +29,8 @@ bool WaitBounded(Done&& done) {
 }  // namespace
 
 bool Handle::Close() {
-  gate().Shut();
-  if (!WaitBounded([this] { return gate().empty(); })) return false;
+  close_guard().Close();
+  if (!WaitBounded([this] { return close_guard().empty(); })) return false;
   Phase expected = Phase::kOpen;
   if (phase_.compare_exchange_strong(expected, Phase::kFreeing)) {
     // If Free() throws, the object counts as closed: a second attempt could not do better.
@@ -111,9 +111,9 @@ UseSnapshot::UseSnapshot(jlong number, const DatabaseState* expected) {
   if (expected != nullptr && expected != &state) {
     Check(Status::InvalidArgument("this snapshot is of the instance in " + state.path));
   }
-  if (!snapshot->gate().Enter()) ThrowClosed(snapshot->ClosedMessage());
-  if (!state.gate.Enter()) {
-    snapshot->gate().Leave();
+  if (!snapshot->close_guard().Enter()) ThrowClosed(snapshot->ClosedMessage());
+  if (!state.close_guard.Enter()) {
+    snapshot->close_guard().Leave();
     ThrowClosed("the database in " + state.path + " is closed, and so is this snapshot of it");
   }
   handle_ = snapshot;
@@ -121,8 +121,8 @@ UseSnapshot::UseSnapshot(jlong number, const DatabaseState* expected) {
 
 UseSnapshot::~UseSnapshot() {
   if (handle_ != nullptr) {
-    handle_->state().gate.Leave();
-    handle_->gate().Leave();
+    handle_->state().close_guard.Leave();
+    handle_->close_guard().Leave();
   }
 }
 

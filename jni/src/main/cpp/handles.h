@@ -17,31 +17,31 @@
 
 namespace lava::jni {
 
-/// Counts the running calls of an object and refuses new ones after it was shut.
+/// Counts the running calls of an object and refuses new ones once it was closed.
 /// Threads:    any thread.
-class Gate {
+class CloseGuard {
  public:
-  /// Returns false when shut; otherwise Leave() must follow.
+  /// Returns false when closed; otherwise Leave() must follow.
   bool Enter() noexcept {
     // The check before the increment keeps refused calls from delaying the thread that waits for
     // running calls to end.
-    if ((state_.load() & kShut) != 0) return false;
-    if ((state_.fetch_add(1) & kShut) == 0) return true;
+    if ((state_.load() & kClosed) != 0) return false;
+    if ((state_.fetch_add(1) & kClosed) == 0) return true;
     state_.fetch_sub(1);
     return false;
   }
   void Leave() noexcept { state_.fetch_sub(1); }
-  void Shut() noexcept { state_.fetch_or(kShut); }
-  bool shut() const noexcept { return (state_.load() & kShut) != 0; }
-  bool empty() const noexcept { return (state_.load() & ~kShut) == 0; }
+  void Close() noexcept { state_.fetch_or(kClosed); }
+  bool closed() const noexcept { return (state_.load() & kClosed) != 0; }
+  bool empty() const noexcept { return (state_.load() & ~kClosed) == 0; }
 
  private:
-  static constexpr uint32_t kShut = 1u << 31;
+  static constexpr uint32_t kClosed = 1u << 31;
   std::atomic<uint32_t> state_{0};
 };
 
 /// The native object behind a Java object's `handle`. It outlives the object's close, so that late
-/// calls find a shut gate instead of freed memory. The Java cleaner deletes it.
+/// calls find a closed guard instead of freed memory. The Java cleaner deletes it.
 /// Threads:    any thread, but Release() is the last call.
 class Handle {
  public:
@@ -60,11 +60,11 @@ class Handle {
   Handle& operator=(const Handle&) = delete;
 
   Kind kind() const noexcept { return kind_; }
-  virtual Gate& gate() noexcept = 0;
+  virtual CloseGuard& close_guard() noexcept = 0;
   /// "the database in /x is closed", for the exception.
   virtual std::string ClosedMessage() const = 0;
 
-  /// Shuts the gate, waits at most kWaitMsMax for running calls, then frees the resources, once.
+  /// Closes the guard, waits at most kWaitMsMax for running calls, then frees the resources, once.
   /// Returns false when the call must be repeated.
   bool Close();
   /// Closes the object, however long that takes, and deletes it. Returns true if it had been open.
@@ -87,12 +87,12 @@ class Handle {
   std::atomic<Phase> phase_{Phase::kOpen};
 };
 
-/// State shared by a database and its snapshots: the gate, and the engine until the database
+/// State shared by a database and its snapshots: the guard, and the engine until the database
 /// closes.
 struct DatabaseState {
   explicit DatabaseState(std::string p) : path(std::move(p)) {}
   const std::string path;
-  Gate gate;
+  CloseGuard close_guard;
   std::shared_ptr<DB> db;  // reset by close, when no call is running
 };
 
@@ -101,7 +101,7 @@ class DatabaseHandle final : public Handle {
   static constexpr Kind kKind = Kind::kDatabase;
   /// events: the listener that the database was opened with; null: none.
   DatabaseHandle(std::unique_ptr<DB> db, std::string path, std::shared_ptr<EventRing> events);
-  Gate& gate() noexcept override { return state_->gate; }
+  CloseGuard& close_guard() noexcept override { return state_->close_guard; }
   std::string ClosedMessage() const override;
   const std::shared_ptr<DatabaseState>& state() const noexcept { return state_; }
   DB* db() const noexcept { return state_->db.get(); }
@@ -123,7 +123,7 @@ class LeaseHandle final : public Handle {
  public:
   static constexpr Kind kKind = Kind::kLease;
   explicit LeaseHandle(std::shared_ptr<Lease> lease) : Handle(kKind), lease_(std::move(lease)) {}
-  Gate& gate() noexcept override { return gate_; }
+  CloseGuard& close_guard() noexcept override { return close_guard_; }
   std::string ClosedMessage() const override { return "this memory lease is closed"; }
   const std::shared_ptr<Lease>& lease() const noexcept { return lease_; }
 
@@ -134,7 +134,7 @@ class LeaseHandle final : public Handle {
   }
 
  private:
-  Gate gate_;
+  CloseGuard close_guard_;
   std::shared_ptr<Lease> lease_;
 };
 
@@ -144,7 +144,7 @@ class SnapshotHandle final : public Handle {
   static constexpr Kind kKind = Kind::kSnapshot;
   SnapshotHandle(std::shared_ptr<DatabaseState> state, std::shared_ptr<Snapshot> snapshot)
       : Handle(kKind), state_(std::move(state)), db_(state_->db), snapshot_(std::move(snapshot)) {}
-  Gate& gate() noexcept override { return gate_; }
+  CloseGuard& close_guard() noexcept override { return close_guard_; }
   std::string ClosedMessage() const override {
     return "this snapshot of " + state_->path + " is closed";
   }
@@ -159,7 +159,7 @@ class SnapshotHandle final : public Handle {
   }
 
  private:
-  Gate gate_;
+  CloseGuard close_guard_;
   const std::shared_ptr<DatabaseState> state_;
   std::shared_ptr<DB> db_;
   std::shared_ptr<Snapshot> snapshot_;
@@ -178,7 +178,7 @@ class VolumeHandle final : public Handle {
         pinned_directory_(std::move(pinned_directory)),
         left_behind_(std::move(left_behind)),
         volume_(std::move(volume)) {}
-  Gate& gate() noexcept override { return gate_; }
+  CloseGuard& close_guard() noexcept override { return close_guard_; }
   std::string ClosedMessage() const override { return "the volume " + path_ + " is closed here"; }
   const std::string& path() const noexcept { return path_; }
   const std::string& pinned_directory() const noexcept { return pinned_directory_; }
@@ -192,7 +192,7 @@ class VolumeHandle final : public Handle {
   }
 
  private:
-  Gate gate_;
+  CloseGuard close_guard_;
   const std::string path_;
   const std::string pinned_directory_;
   const std::vector<std::string> left_behind_;
@@ -205,7 +205,7 @@ class VolumeInputHandle final : public Handle {
   static constexpr Kind kKind = Kind::kVolumeInput;
   VolumeInputHandle(std::shared_ptr<SharedVolume> volume, std::unique_ptr<VolumeInput> input)
       : Handle(kKind), volume_(std::move(volume)), input_(std::move(input)) {}
-  Gate& gate() noexcept override { return gate_; }
+  CloseGuard& close_guard() noexcept override { return close_guard_; }
   std::string ClosedMessage() const override { return "this file of a volume is closed"; }
   VolumeInput* input() const noexcept { return input_.get(); }
 
@@ -217,7 +217,7 @@ class VolumeInputHandle final : public Handle {
   }
 
  private:
-  Gate gate_;
+  CloseGuard close_guard_;
   std::shared_ptr<SharedVolume> volume_;
   std::unique_ptr<VolumeInput> input_;
 };
@@ -228,7 +228,7 @@ class VolumeOutputHandle final : public Handle {
   static constexpr Kind kKind = Kind::kVolumeOutput;
   VolumeOutputHandle(std::shared_ptr<SharedVolume> volume, std::unique_ptr<VolumeOutput> output)
       : Handle(kKind), volume_(std::move(volume)), output_(std::move(output)) {}
-  Gate& gate() noexcept override { return gate_; }
+  CloseGuard& close_guard() noexcept override { return close_guard_; }
   std::string ClosedMessage() const override { return "this new file of a volume is closed"; }
   Status Append(Slice data) LAVA_EXCLUDES(mutex_);
   Status Finish() LAVA_EXCLUDES(mutex_);
@@ -241,7 +241,7 @@ class VolumeOutputHandle final : public Handle {
   }
 
  private:
-  Gate gate_;
+  CloseGuard close_guard_;
   Mutex mutex_;  // the engine's file is for one thread, but several Java threads may call
   std::shared_ptr<SharedVolume> volume_;
   std::unique_ptr<VolumeOutput> output_ LAVA_PT_GUARDED_BY(mutex_);
@@ -255,11 +255,11 @@ template <typename H>
 class Use {
  public:
   explicit Use(jlong handle) : handle_(Cast(handle)) {
-    if (!handle_->gate().Enter()) [[unlikely]] {
+    if (!handle_->close_guard().Enter()) [[unlikely]] {
       ThrowClosed(handle_->ClosedMessage());
     }
   }
-  ~Use() { handle_->gate().Leave(); }
+  ~Use() { handle_->close_guard().Leave(); }
   Use(const Use&) = delete;
   Use& operator=(const Use&) = delete;
   H* operator->() const noexcept { return handle_; }

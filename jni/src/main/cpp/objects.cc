@@ -30,7 +30,7 @@ jboolean Close(JNIEnv* env, jobject, jlong handle) {
 
 jboolean IsOpen(JNIEnv* env, jobject, jlong handle) {
   return Entry<Declares::kNothing>(env, jboolean{JNI_FALSE}, [&]() -> jboolean {
-    return ToHandle(handle)->gate().shut() ? JNI_FALSE : JNI_TRUE;
+    return ToHandle(handle)->close_guard().closed() ? JNI_FALSE : JNI_TRUE;
   });
 }
 

@@ -9,13 +9,13 @@
 namespace lava {
 
 /// Lets background jobs and snapshots use an instance that another thread may close meanwhile.
-/// Close() waits for the users inside the gate, and later users cannot enter.
+/// Close() waits for the users inside, and later users cannot enter.
 /// Threads:    any.
-/// Ownership:  shared by the instance, its queued jobs and its snapshots, so the gate may outlive
+/// Ownership:  shared by the instance, its queued jobs and its snapshots, so the guard may outlive
 ///             the instance.
-class Gate {
+class CloseGuard {
  public:
-  /// False: the gate is closed. True: the caller is inside, and must call Leave().
+  /// False: the guard is closed. True: the caller is inside, and must call Leave().
   bool Enter() {
     MutexLock lock(&mutex_);
     if (closed_) return false;
@@ -26,7 +26,7 @@ class Gate {
     MutexLock lock(&mutex_);
     if (--inside_ == 0) empty_.NotifyAll();
   }
-  /// Closes the gate to new users and waits until no user is inside. False: some user is still
+  /// Closes the guard to new users and waits until no user is inside. False: some user is still
   /// inside after wait_max. May be called again.
   bool Close(std::chrono::milliseconds wait_max) {
     const auto deadline = std::chrono::steady_clock::now() + wait_max;
@@ -37,20 +37,20 @@ class Gate {
     return inside_ == 0;
   }
 
-  /// Is inside the gate during its own lifetime; false in conditions if the gate was closed.
+  /// Enters the guard for its own lifetime; converts to false if the guard was closed.
   /// Threads: one.
-  class Visit {
+  class Use {
    public:
-    explicit Visit(Gate* gate) : gate_(gate->Enter() ? gate : nullptr) {}
-    ~Visit() {
-      if (gate_ != nullptr) gate_->Leave();
+    explicit Use(CloseGuard* guard) : guard_(guard->Enter() ? guard : nullptr) {}
+    ~Use() {
+      if (guard_ != nullptr) guard_->Leave();
     }
-    Visit(const Visit&) = delete;
-    Visit& operator=(const Visit&) = delete;
-    explicit operator bool() const { return gate_ != nullptr; }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+    explicit operator bool() const { return guard_ != nullptr; }
 
    private:
-    Gate* gate_;
+    CloseGuard* guard_;
   };
 
  private:
