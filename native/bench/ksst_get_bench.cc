@@ -85,23 +85,6 @@ __attribute__((noinline)) uint64_t RunLookups(const TableReader& reader,
   return found;
 }
 
-__attribute__((noinline)) uint64_t RunMultiGet(const TableReader& reader,
-                                               const std::vector<std::string>& keys) {
-  std::vector<std::unique_ptr<Lookup>> lookups;
-  std::vector<Lookup*> pointers;
-  for (const std::string& key : keys) {
-    lookups.push_back(std::make_unique<Lookup>(key, 18));
-    pointers.push_back(lookups.back().get());
-  }
-  if (!reader.MultiGet(pointers).ok()) std::abort();
-  uint64_t found = 0;
-  for (auto& lookup : lookups) {
-    lookup->Finish();
-    found += lookup->found();
-  }
-  return found;
-}
-
 __attribute__((noinline)) uint64_t RunScan(const TableReader& reader, bool fill_cache) {
   auto iterator = reader.NewIterator({fill_cache, fill_cache ? 0u : 1u << 20});
   uint64_t records = 0;
@@ -123,14 +106,13 @@ int Main(int argc, char** argv) {
   testing::Random random(1);
   std::vector<std::string> keys;
   for (uint64_t i = 0; i < lookups; ++i) {
-    uint64_t n = mode == "multi" ? i % records : random.Uniform(records);
+    uint64_t n = random.Uniform(records);
     keys.push_back(KeyOf(n, mode == "miss"));
   }
   std::string storage;
   uint64_t reads_before = reads.block_reads;
   auto start = std::chrono::steady_clock::now();
-  uint64_t found = mode == "multi"    ? RunMultiGet(*reader, keys)
-                   : mode == "scan"   ? lookups = RunScan(*reader, true)
+  uint64_t found = mode == "scan"     ? lookups = RunScan(*reader, true)
                    : mode == "direct" ? lookups = RunScan(*reader, false)
                                       : RunLookups(*reader, keys, &storage);
   std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - start;

@@ -459,9 +459,6 @@ class DB {
   /// prefix.size(); otherwise NotFound. Searches the runs from the newest to the oldest and stops
   /// at the first one that decides.
   virtual Status ContainsPrefix(Table* table, Slice prefix, Snapshot* snapshot = nullptr) = 0;
-  /// found[i] is true if values[i] was filled.
-  virtual Status MultiGet(Table* table, std::span<const KeyRef> keys, std::span<PinnedValue> values,
-                          std::span<bool> found, Snapshot* snapshot = nullptr) = 0;
   /// Reads one page. Without a snapshot, pages are not isolated from each other: keys added ahead
   /// of the scan are visited.
   virtual Status Scan(Table* table, const ScanRequest& request, ScanPage* page,

@@ -102,8 +102,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
                Snapshot* snapshot) override;
   Status Contains(Table* table, KeyRef key, Snapshot* snapshot) override;
   Status ContainsPrefix(Table* table, Slice prefix, Snapshot* snapshot) override;
-  Status MultiGet(Table* table, std::span<const KeyRef> keys, std::span<PinnedValue> values,
-                  std::span<bool> found, Snapshot* snapshot) override;
   Status Scan(Table* table, const ScanRequest& request, ScanPage* page,
               Snapshot* snapshot) override;
   Status ScanTables(const TablesScanRequest& request, TablesScanPage* page,

@@ -28,18 +28,4 @@ Status DBImpl::ScanTables(const TablesScanRequest& request, TablesScanPage* page
   return status;
 }
 
-Status DBImpl::MultiGet(Table* table, std::span<const KeyRef> keys, std::span<PinnedValue> values,
-                        std::span<bool> found, Snapshot* snapshot) {
-  if (values.size() != keys.size() || found.size() != keys.size())
-    return Status::InvalidArgument("multi-get: " + std::to_string(keys.size()) + " keys, " +
-                                   std::to_string(values.size()) + " values, " +
-                                   std::to_string(found.size()) + " flags");
-  for (size_t i = 0; i < keys.size(); ++i) {
-    const Status status = Get(table, keys[i], &values[i], snapshot);
-    if (!status.ok() && !status.IsNotFound()) return status;
-    found[i] = status.ok();
-  }
-  return Status::OK();
-}
-
 }  // namespace lava

@@ -106,8 +106,10 @@ TEST_F(DecoupledRecordsTest, WithPartitionsInTheCacheReferencesAndDeletesReadNot
         pointers.push_back(lookups.back().get());
       }
     }
-    ASSERT_TRUE(reader_->MultiGet(pointers).ok());
-    for (Lookup* lookup : pointers) EXPECT_TRUE(lookup->done());
+    for (Lookup* lookup : pointers) {
+      ASSERT_TRUE(reader_->Get(lookup).ok());
+      EXPECT_TRUE(lookup->done());
+    }
     EXPECT_EQ(reads_.block_reads.load(), reader_->properties().partitions) << round;
   }
 }

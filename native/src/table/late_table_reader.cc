@@ -43,11 +43,6 @@ void LateTableReader::Prefetch(const Lookup& lookup) const {
   if (const TableReader* here = reader()) here->Prefetch(lookup);
 }
 
-Status LateTableReader::MultiGet(std::span<Lookup*> lookups) const {
-  const TableReader* here = reader();
-  return here != nullptr ? here->MultiGet(lookups) : NotHere();
-}
-
 Result<bool> LateTableReader::MayHavePrefix(Slice prefix) const {
   const TableReader* here = reader();
   if (here == nullptr) return NotHere();

@@ -28,7 +28,6 @@ class LateTableReader final : public TableReader {
   Status Presence() const override;
   Status Get(Lookup* lookup) const override;
   void Prefetch(const Lookup& lookup) const override;
-  Status MultiGet(std::span<Lookup*> lookups) const override;
   Result<bool> MayHavePrefix(Slice prefix) const override;
   Result<bool> HasPrefixDelete(Slice prefix) const override;
   std::unique_ptr<RecordIterator> NewIterator(const IterateOptions& options) const override;

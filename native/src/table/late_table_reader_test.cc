@@ -38,8 +38,6 @@ TEST_F(LateTableReaderTest, AnswersNeedsFileUntilItIsThere) {
   Lookup lookup(records_[1].key, 0);
   late_.Prefetch(lookup);
   ExpectNeeded(late_.Get(&lookup));
-  Lookup* lookups[] = {&lookup};
-  ExpectNeeded(late_.MultiGet(lookups));
   ExpectNeeded(late_.MayHavePrefix(PrefixDelete()).status());
   ExpectNeeded(late_.HasPrefixDelete(PrefixDelete()).status());
   ExpectNeeded(ReadAll(late_).status());
@@ -56,9 +54,6 @@ TEST_F(LateTableReaderTest, IsTheReaderThatArrived) {
   EXPECT_TRUE(late_.Get(&lookup).ok());
   lookup.Finish();
   EXPECT_TRUE(lookup.found());
-  Lookup again(records_[1].key, 0);
-  Lookup* lookups[] = {&again};
-  EXPECT_TRUE(late_.MultiGet(lookups).ok());
   EXPECT_TRUE(*late_.MayHavePrefix(PrefixDelete()));
   EXPECT_TRUE(*late_.HasPrefixDelete(PrefixDelete()));
   EXPECT_FALSE(*late_.HasPrefixDelete(records_[1].key));

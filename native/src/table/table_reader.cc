@@ -37,20 +37,10 @@ class KeySstReader final : public TableReader {
     if (counter_ != nullptr) counter_->Release(charged_);
   }
 
-  Status Get(Lookup* lookup) const override {
-    Position position;
-    return GetFrom(&position, lookup, false);
-  }
+  Status Get(Lookup* lookup) const override;
   void Prefetch(const Lookup& lookup) const override {
     const uint32_t at = head_.top.Find(lookup.key());
     if (at < head_.top.count()) slots_.Prefetch(at, lookup.key_hash());
-  }
-  Status MultiGet(std::span<Lookup*> lookups) const override {
-    Position position;
-    for (Lookup* lookup : lookups) {
-      if (!lookup->done()) LAVA_RETURN_IF_ERROR(GetFrom(&position, lookup, true));
-    }
-    return Status::OK();
   }
   Result<bool> MayHavePrefix(Slice prefix) const override;
   Result<bool> HasPrefixDelete(Slice prefix) const override {
@@ -73,7 +63,7 @@ class KeySstReader final : public TableReader {
   const std::string& path() const override { return head_.loader->path(); }
 
  private:
-  /// The partition and data block of the last lookup, kept for the next key.
+  /// Where a lookup is: a partition, and one of its data blocks.
   struct Position {
     static constexpr uint32_t kNone = UINT32_MAX;
     uint32_t partition_index = kNone;
@@ -82,8 +72,6 @@ class KeySstReader final : public TableReader {
     std::shared_ptr<const CachedDataBlock> block;
   };
 
-  /// keep: the block stays in position for the next key; otherwise the value's pin takes it over.
-  Status GetFrom(Position* position, Lookup* lookup, bool keep) const;
   using Answer = PartitionSlots::Answer;
   /// Moves to the partition at index. kNo: its filter holds neither hash; position may have no
   /// partition then.
@@ -184,15 +172,16 @@ Status KeySstReader::FindInBlock(Position* position, Slice key, uint64_t hash, b
   return Status::OK();
 }
 
-Status KeySstReader::GetFrom(Position* position, Lookup* lookup, bool keep) const {
+Status KeySstReader::Get(Lookup* lookup) const {
+  Position position;
   Slice key = lookup->key();
   bool found = false;
   DataEntry entry;
-  LAVA_RETURN_IF_ERROR(Find(position, key, lookup->key_hash(), false, &found, &entry));
+  LAVA_RETURN_IF_ERROR(Find(&position, key, lookup->key_hash(), false, &found, &entry));
   if (found && entry.kind == RecordKind::kPutReference) {
     ValueReference reference;
     if (!DecodeFileReference(entry.value(), head_.properties.births, &reference))
-      return head_.loader->Malformed(ReferenceOffset(*position),
+      return head_.loader->Malformed(ReferenceOffset(position),
                                      "a reference to a value is malformed");
     lookup->TellReference(reference);
     return Status::OK();
@@ -205,22 +194,18 @@ Status KeySstReader::GetFrom(Position* position, Lookup* lookup, bool keep) cons
       auto list = std::make_shared<std::string>();
       if (!DecodeFileList(value, head_.properties.births, list.get()))
         return head_.loader->Malformed(
-            BlockAt(position->partition->index, position->block_index).offset,
+            BlockAt(position.partition->index, position.block_index).offset,
             "a list with parts in value files is malformed");
       value = *list;
       pin = std::move(list);
     } else if (has_value) {
-      if (keep) {
-        pin = position->block;
-      } else {
-        pin = std::move(position->block);
-      }
+      pin = std::move(position.block);
     }
     lookup->Tell(entry.kind, value, std::move(pin));
     if (lookup->done()) return Status::OK();
   }
   if (head_.properties.prefix_deletes != 0 && lookup->has_prefix()) {
-    LAVA_RETURN_IF_ERROR(FindPrefixDelete(position, lookup->prefix(), &found));
+    LAVA_RETURN_IF_ERROR(FindPrefixDelete(&position, lookup->prefix(), &found));
     if (found) {
       lookup->Hide();
       return Status::OK();

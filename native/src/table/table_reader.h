@@ -42,8 +42,6 @@ class TableReader : public Attachment {
   /// Prefetches the memory that Get() will touch first into the processor's caches. When this is
   /// called for every run before the first Get(), their memory accesses overlap.
   virtual void Prefetch(const Lookup& lookup) const = 0;
-  /// Like Get(), for keys in ascending order; cheaper per key.
-  virtual Status MultiGet(std::span<Lookup*> lookups) const = 0;
   /// False only if no record of this file starts with prefix (by filters alone), and no prefix
   /// delete or range tombstone affects the prefix. True may be wrong.
   virtual Result<bool> MayHavePrefix(Slice prefix) const = 0;

@@ -128,7 +128,6 @@ class ModelTest {
     CheckIterators();
     for (int i = 0; i < 300; ++i) CheckGet(RandomKey(&random_));
     for (const auto& [key, record] : model_) CheckGet(key.first);
-    CheckMultiGet();
     CheckPrefixes();
     EXPECT_TRUE(VerifyTableFile(&file_system_, "/db/1.ksst", {}).ok());
     reader_.reset();
@@ -175,22 +174,6 @@ class ModelTest {
     lookup.existence_only = random_.OneIn(4);
     ASSERT_TRUE(reader_->Get(&lookup).ok());
     CheckLookup(&lookup, ModelGet(model_, tombstones_, key, prefix_bytes));
-  }
-
-  void CheckMultiGet() {
-    std::map<std::string, std::unique_ptr<Lookup>> lookups;
-    std::vector<std::string> keys;
-    for (int i = 0; i < 50; ++i) keys.push_back(RandomKey(&random_));
-    for (const auto& [key, record] : model_)
-      if (random_.OneIn(3)) keys.push_back(key.first);
-    for (const std::string& key : keys)
-      lookups[key] = std::make_unique<Lookup>(key, static_cast<uint32_t>(key.size() / 2));
-    std::vector<Lookup*> sorted;
-    for (auto& [key, lookup] : lookups) sorted.push_back(lookup.get());
-    ASSERT_TRUE(reader_->MultiGet(sorted).ok());
-    for (auto& [key, lookup] : lookups)
-      CheckLookup(lookup.get(),
-                  ModelGet(model_, tombstones_, key, static_cast<uint32_t>(key.size() / 2)));
   }
 
   void CheckPrefixes() {

@@ -29,7 +29,7 @@ constexpr Weight kWeights[] = {
     {Op::kGet, 90},
     {Op::kContains, 25},
     {Op::kContainsPrefix, 25},
-    {Op::kMultiGet, 15},
+    {Op::kGetSeveral, 15},
     {Op::kScan, 100},
     {Op::kReadAll, 3},
     {Op::kTakeSnapshot, 18},
@@ -215,7 +215,7 @@ class Generator {
           o.batch.push_back(Write(kInBatch[random_.Uniform(std::size(kInBatch))]));
         }
         break;
-      case Op::kMultiGet:
+      case Op::kGetSeveral:
         o.table = Table();
         for (uint64_t i = random_.Between(1, 12); i > 0; --i) {
           o.batch.emplace_back();
@@ -285,7 +285,7 @@ class Generator {
     }
     o.op = op;
     const bool reads = op == Op::kGet || op == Op::kContains || op == Op::kContainsPrefix ||
-                       op == Op::kMultiGet || op == Op::kScan || op == Op::kReadAll;
+                       op == Op::kGetSeveral || op == Op::kScan || op == Op::kReadAll;
     if (reads && random_.OneIn(4)) o.slot = static_cast<int32_t>(random_.Uniform(kSlots));
     return o;
   }

@@ -251,10 +251,8 @@ Status LavaStore::Refused(uint64_t number) {
   batch.Put(map, {good, PrefixOf(1)}, "not to be seen");
   return Finish([&]() -> Status {
     PinnedValue found;
-    bool there = false;
     ScanPage page;
     ScanRequest scan;
-    const KeyRef beyond_key{beyond};
     TableOptions options = value->options();
     switch (number % 15) {
       case 0:
@@ -276,7 +274,7 @@ Status LavaStore::Refused(uint64_t number) {
       case 7:
         return db_->Put(nullptr, {good}, "v");
       case 8:
-        return db_->MultiGet(value, {&beyond_key, 1}, {&found, 1}, {&there, 1});
+        return db_->Contains(value, {beyond});
       case 9:
         scan.lower = too_long;
         return db_->Scan(value, scan, &page);
@@ -323,25 +321,6 @@ Result<bool> LavaStore::ContainsPrefix(uint32_t table, const std::string& prefix
       WithFiles([&] { return db_->ContainsPrefix(t, internal, SnapshotAt(slot)); });
   if (!status.ok() && !status.IsNotFound()) return status;
   return status.ok();
-}
-
-Result<std::vector<Store::Value>> LavaStore::MultiGet(uint32_t table,
-                                                      std::span<const Operation> keys,
-                                                      int32_t slot) {
-  LAVA_ASSIGN_OR_RETURN(Table * t, TableAt(table));
-  std::vector<std::string> bytes;
-  for (const Operation& o : keys) bytes.push_back(ToStore(o.key));
-  std::vector<KeyRef> refs;
-  for (const std::string& key : bytes) refs.push_back({key, PrefixOf(table)});
-  std::vector<PinnedValue> values(keys.size());
-  const std::unique_ptr<bool[]> found(new bool[keys.size()]());
-  LAVA_RETURN_IF_ERROR(WithFiles([&] {
-    return db_->MultiGet(t, refs, values, std::span(found.get(), keys.size()), SnapshotAt(slot));
-  }));
-  std::vector<Value> out;
-  for (size_t i = 0; i < keys.size(); ++i)
-    out.push_back(found[i] ? Value(values[i].data()) : Value());
-  return out;
 }
 
 Result<std::vector<Model::Entry>> LavaStore::Scan(const Operation& scan) {

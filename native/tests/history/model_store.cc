@@ -71,14 +71,6 @@ Result<bool> ModelStore::ContainsPrefix(uint32_t table, const std::string& prefi
   return !At(slot).Scan(NameOf(table), request).empty();
 }
 
-Result<std::vector<Store::Value>> ModelStore::MultiGet(uint32_t table,
-                                                       std::span<const Operation> keys,
-                                                       int32_t slot) {
-  std::vector<Value> values;
-  for (const Operation& o : keys) values.push_back(At(slot).Get(NameOf(table), o.key));
-  return values;
-}
-
 Result<std::vector<Model::Entry>> ModelStore::Scan(const Operation& scan) {
   return At(scan.slot).Scan(NameOf(scan.table), RequestOf(scan));
 }

@@ -19,8 +19,6 @@ class ModelStore : public Store {
   Result<Value> Get(uint32_t table, const std::string& key, int32_t slot) override;
   Result<bool> Contains(uint32_t table, const std::string& key, int32_t slot) override;
   Result<bool> ContainsPrefix(uint32_t table, const std::string& prefix, int32_t slot) override;
-  Result<std::vector<Value>> MultiGet(uint32_t table, std::span<const Operation> keys,
-                                      int32_t slot) override;
   Result<std::vector<Model::Entry>> Scan(const Operation& scan) override;
   bool HasSnapshot(int32_t slot) const override { return snapshots_.count(slot) != 0; }
   Status TakeSnapshot(int32_t slot) override;

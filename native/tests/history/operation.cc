@@ -4,12 +4,12 @@ namespace lava::testing {
 
 const char* OpName(Op op) {
   static constexpr const char* kNames[] = {
-      "put",           "delete",           "append",     "delete prefix", "delete range",
-      "put external",  "append external",  "batch",      "refused",       "get",
-      "contains",      "contains prefix",  "multi-get",  "scan",          "read all",
-      "take snapshot", "release snapshot", "checkpoint", "import",        "reopen",
-      "flush",         "compact all",      "run jobs",   "drop table",    "set ttl",
-      "tune",          "tune host",        "entries",    "set time"};
+      "put",           "delete",           "append",       "delete prefix", "delete range",
+      "put external",  "append external",  "batch",        "refused",       "get",
+      "contains",      "contains prefix",  "several gets", "scan",          "read all",
+      "take snapshot", "release snapshot", "checkpoint",   "import",        "reopen",
+      "flush",         "compact all",      "run jobs",     "drop table",    "set ttl",
+      "tune",          "tune host",        "entries",      "set time"};
   static_assert(std::size(kNames) == kOpCount);
   return kNames[static_cast<size_t>(op)];
 }

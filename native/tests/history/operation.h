@@ -54,7 +54,7 @@ enum class Op : uint8_t {
   kGet,      // from here on with slot, -1 for the newest state
   kContains,
   kContainsPrefix,
-  kMultiGet,  // batch: the keys
+  kGetSeveral,  // batch: the keys
   kScan,
   kReadAll,  // every table, by a scan and by point reads
   kTakeSnapshot,

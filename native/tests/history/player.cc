@@ -170,13 +170,13 @@ std::string Player::ContainsPrefixInWords(const Operation& o, int32_t slot) {
   return *found ? "there" : "absent";
 }
 
-std::string Player::MultiGetInWords(const Operation& o, int32_t slot) {
-  auto values = store_->MultiGet(o.table, o.batch, slot);
-  if (!values.ok()) return values.status().ToString();
+std::string Player::GetSeveralInWords(const Operation& o, int32_t slot) {
   std::string words;
-  for (Store::Value& value : *values) {
-    const bool live = value.has_value() && Live(o.table, &*value);
-    words += live ? "=" + *value + ";" : std::string("absent;");
+  for (const Operation& one : o.batch) {
+    auto value = store_->Get(o.table, one.key, slot);
+    if (!value.ok()) return value.status().ToString();
+    const bool live = value->has_value() && Live(o.table, &**value);
+    words += live ? "=" + **value + ";" : std::string("absent;");
   }
   return words;
 }
@@ -280,8 +280,8 @@ std::string Player::Answer(const Operation& o, int32_t slot) {
       return ContainsInWords(o, slot);
     case Op::kContainsPrefix:
       return ContainsPrefixInWords(o, slot);
-    case Op::kMultiGet:
-      return MultiGetInWords(o, slot);
+    case Op::kGetSeveral:
+      return GetSeveralInWords(o, slot);
     case Op::kScan: {
       Operation scan = o;
       scan.slot = slot;

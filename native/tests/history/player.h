@@ -46,7 +46,7 @@ class Player {
   std::string GetInWords(uint32_t table, const std::string& key, int32_t slot);
   std::string ContainsInWords(const Operation& o, int32_t slot);
   std::string ContainsPrefixInWords(const Operation& o, int32_t slot);
-  std::string MultiGetInWords(const Operation& o, int32_t slot);
+  std::string GetSeveralInWords(const Operation& o, int32_t slot);
   std::string ScanInWords(const Operation& o);
   std::string KeysWithTtlInWords(const Operation& o);
   std::string ReadAllInWords(int32_t slot);

@@ -29,8 +29,6 @@ class Store {
   virtual Result<Value> Get(uint32_t table, const std::string& key, int32_t slot) = 0;
   virtual Result<bool> Contains(uint32_t table, const std::string& key, int32_t slot) = 0;
   virtual Result<bool> ContainsPrefix(uint32_t table, const std::string& prefix, int32_t slot) = 0;
-  virtual Result<std::vector<Value>> MultiGet(uint32_t table, std::span<const Operation> keys,
-                                              int32_t slot) = 0;
   /// All pages. A scan without bounds: Operation with entries_max.
   virtual Result<std::vector<Model::Entry>> Scan(const Operation& scan) = 0;
 

@@ -72,15 +72,6 @@ class RocksDBStore final : public Store {
     LAVA_RETURN_IF_ERROR(Of(iterator->status()));
     return iterator->Valid() && iterator->key().starts_with(prefix);
   }
-  Result<std::vector<Value>> MultiGet(uint32_t table, std::span<const Operation> keys,
-                                      int32_t slot) override {
-    std::vector<Value> values;
-    for (const Operation& o : keys) {
-      LAVA_ASSIGN_OR_RETURN(Value value, Get(table, o.key, slot));
-      values.push_back(std::move(value));
-    }
-    return values;
-  }
   Result<std::vector<Model::Entry>> Scan(const Operation& scan) override {
     const ScanRequest request = RequestOf(scan);
     const Slice prefix = request.lower.substr(0, request.prefix_bytes);

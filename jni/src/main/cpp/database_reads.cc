@@ -7,7 +7,6 @@
 #include "handles.h"
 #include "jni_util.h"
 #include "natives.h"
-#include "packer.h"
 #include "scratch.h"
 
 namespace lava::jni {
@@ -98,42 +97,6 @@ jboolean ContainsPrefix(JNIEnv* env, jobject, jlong handle, jlong table, jbyteAr
     if (status.IsNotFound()) return JNI_FALSE;
     Check(std::move(status));
     return JNI_TRUE;
-  });
-}
-
-// Request: count, then for each key its length, the length of its prefix, and its bytes. Result:
-// for each key the value's length or -1, then its bytes.
-jbyteArray MultiGet(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray request,
-                    jlong snapshot) {
-  return Entry(env, jbyteArray{}, [&]() -> jbyteArray {
-    Use<DatabaseHandle> use(handle);
-    UseSnapshot view(snapshot, use->state().get());
-    const std::string bytes = CopyWhole(env, request, "keys");
-    Unpacker in(bytes);
-    const size_t count = in.Int32();
-    std::vector<KeyRef> keys;
-    while (in.left() > 0) {
-      const uint32_t key_bytes = in.Int32();
-      const auto prefix = static_cast<jint>(in.Int32());
-      keys.push_back({in.Take(key_bytes), CheckPrefix(prefix, key_bytes)});
-    }
-    if (keys.size() != count) {
-      Check(Status::InvalidArgument("packed keys: not as many as announced"));
-    }
-    std::vector<PinnedValue> values(count);
-    const auto found = std::make_unique<bool[]>(count);
-    Check(use->db()->MultiGet(ToTable(table), keys, values, {found.get(), count}, view.get()));
-    Packer out;
-    for (size_t i = 0; i < count; i++) {
-      if (found[i]) {
-        static_cast<void>(Length(values[i].data()));
-        out.Bytes(values[i].data());
-      } else {
-        out.Int32(static_cast<uint32_t>(kNotFound));
-      }
-      values[i].Reset();
-    }
-    return NewArray(env, out.bytes());
   });
 }
 
@@ -261,7 +224,6 @@ NativeClass DatabaseReads() {
       Native("getNew0", "(JJ[BIIIJ)[B", reinterpret_cast<void*>(GetNew)),
       Native("contains0", "(JJ[BIIIJ)Z", reinterpret_cast<void*>(Contains)),
       Native("containsPrefix0", "(JJ[BII)Z", reinterpret_cast<void*>(ContainsPrefix)),
-      Native("multiGet0", "(JJ[BJ)[B", reinterpret_cast<void*>(MultiGet)),
   };
   return {"org/lavakv/LavaDB", methods};
 }

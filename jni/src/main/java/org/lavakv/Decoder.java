@@ -96,19 +96,6 @@ final class Decoder {
         return new String(bytes(), StandardCharsets.UTF_8);
     }
 
-    /** Arrays preceded by their lengths; null for a length of -1. */
-    byte[][] nullableArrays(int count) throws LavaDBException {
-        need((long) count * Integer.BYTES);
-        byte[][] arrays = new byte[count][];
-        for (int i = 0; i < count; i++) {
-            int length = int32();
-            if (length != -1) {
-                arrays[i] = array(length);
-            }
-        }
-        return arrays;
-    }
-
     List<TableInfo> tables() throws LavaDBException {
         int count = count(TABLE_BYTES_MIN);
         List<TableInfo> tables = new ArrayList<>(count);

@@ -4,14 +4,11 @@ import java.io.ByteArrayOutputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /** Packs the arguments of infrequent calls into one array: big endian, lengths first. */
 final class Encoder {
-
-    private static final int REQUEST_BYTES_MAX = 1 << 30;
 
     private Encoder() {}
 
@@ -67,26 +64,6 @@ final class Encoder {
             out.writeInt(bytes.length);
             out.write(bytes);
         }
-    }
-
-    static byte[] keys(byte[][] keys, int prefixLen) {
-        long bytes = 4;
-        for (byte[] key : keys) {
-            Arguments.checkPrefix(prefixLen, key.length);
-            bytes += 8L + key.length;
-        }
-        if (bytes > REQUEST_BYTES_MAX) {
-            throw new IllegalArgumentException(
-                    "one multiGet may hold keys of at most "
-                            + REQUEST_BYTES_MAX
-                            + " bytes, not "
-                            + bytes);
-        }
-        ByteBuffer out = ByteBuffer.allocate((int) bytes).putInt(keys.length);
-        for (byte[] key : keys) {
-            out.putInt(key.length).putInt(prefixLen).put(key);
-        }
-        return out.array();
     }
 
     private static byte[] pack(Body body) {

@@ -30,6 +30,9 @@ import org.lavakv.log.LibraryLog;
  * needs such a file has {@link MissingFiles} fetch it, and continues. Writes never need missing
  * files.
  *
+ * <p>Unlike RocksDB there is no call that gets several keys at once: it would be a loop of gets. One
+ * that reads in parallel comes with asynchronous state.
+ *
  * <p>Units: bytes, unless a name says otherwise. A key has at most {@link #KEY_BYTES_MAX} bytes, a
  * value at most {@link #VALUE_BYTES_MAX}. Larger ones are refused with INVALID_ARGUMENT, naming the
  * limit.
@@ -311,34 +314,6 @@ public final class LavaDB extends NativeObject {
             } catch (LavaDBException e) {
                 neededFiles.bring(e);
             }
-        }
-    }
-
-    /**
-     * The values of many keys in one native call, in the order of the keys, null for keys without a
-     * value. All keys have a prefix of the same length (0: none).
-     */
-    public byte[][] multiGet(TableHandle t, byte[][] keys, int prefixLen) throws LavaDBException {
-        return multiGet(t, keys, prefixLen, null);
-    }
-
-    /** The same as of a snapshot; null: the newest state. */
-    public byte[][] multiGet(TableHandle t, byte[][] keys, int prefixLen, Snapshot s)
-            throws LavaDBException {
-        byte[] request = Encoder.keys(keys, prefixLen);
-        long table = own(t);
-        long snapshot = own(s);
-        try {
-            while (true) {
-                try {
-                    byte[] values = multiGet0(handle, table, request, snapshot);
-                    return new Decoder(values).nullableArrays(keys.length);
-                } catch (LavaDBException e) {
-                    neededFiles.bring(e);
-                }
-            }
-        } finally {
-            Reference.reachabilityFence(s);
         }
     }
 
@@ -691,9 +666,6 @@ public final class LavaDB extends NativeObject {
             throws LavaDBException;
 
     private native boolean containsPrefix0(long handle, long table, byte[] prefix, int off, int len)
-            throws LavaDBException;
-
-    private native byte[] multiGet0(long handle, long table, byte[] request, long snapshot)
             throws LavaDBException;
 
     private native byte[] missingFiles0(long handle) throws LavaDBException;

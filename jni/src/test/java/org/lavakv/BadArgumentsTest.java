@@ -140,7 +140,6 @@ class BadArgumentsTest extends LavaTestBase {
             calls.put("contains", () -> db.contains(t, k, 0, 4, prefix));
             calls.put("put", () -> db.put(t, k, 0, 4, prefix, k, 0, 4));
             calls.put("delete", () -> db.delete(t, k, 0, 4, prefix));
-            calls.put("multiGet", () -> db.multiGet(t, new byte[][] {k}, prefix));
             calls.put("batch", () -> new WriteBatch().put(t, k, 0, 4, prefix, k, 0, 4));
             calls.forEach(
                     (name, call) ->
@@ -192,8 +191,7 @@ class BadArgumentsTest extends LavaTestBase {
         nulls.put("table", () -> db.get(null, k, 0, 2, 0));
         nulls.put("name", () -> db.createTable(null, new TableOptions()));
         nulls.put("options", () -> db.createTable("x", null));
-        nulls.put("keys", () -> db.multiGet(t, null, 0));
-        nulls.put("a key", () -> db.multiGet(t, new byte[][] {k, null}, 0));
+        nulls.put("a key", () -> db.get(t, null, 0, 0, 0));
         nulls.put("batch", () -> db.write(null));
         nulls.put("scan", () -> db.scan(t, null, new ScanPage(), null));
         nulls.put("page", () -> db.scan(t, new ScanOptions(), null, null));
@@ -331,7 +329,6 @@ class BadArgumentsTest extends LavaTestBase {
         refuses("put0", h, 0L, k, 0, 2, 0, k, 0, 2);
         refuses("put0", lease.handle, p, k, 0, 2, 0, k, 0, 2);
         refuses("put0", 0L, p, k, 0, 2, 0, k, 0, 2);
-        refuses("multiGet0", h, p, null, 0L);
         refuses("createTable0", h, null, 0, 0, 0L, 0L);
         refuses("createTable0", h, k, 9, 0, 0L, 0L);
         refuses("createTable0", h, k, 0, -1, 0L, 0L);
@@ -343,11 +340,6 @@ class BadArgumentsTest extends LavaTestBase {
         refuses("setTableOptions0", h, 0L, 0, 0, 0L, 0L);
         refuses("statistics0", h, new long[3]);
         refuses("statistics0", h, null);
-        // Keys: a count that is too large, a key that ends after the array, a negative prefix.
-        refuses("multiGet0", h, p, new byte[] {0, 0, 0, 9}, 0L);
-        refuses("multiGet0", h, p, new byte[] {0, 0, 0, 1, 127, 0, 0, 0, 0, 0, 0, 0}, 0L);
-        refuses("multiGet0", h, p, new byte[] {0, 0, 0, 1, 0, 0, 0, 0, -1, 0, 0, 0}, 0L);
-        refuses("multiGet0", h, p, new byte[3], 0L);
         // Batches: truncated at every position, an unknown operation.
         WriteBatch batch = new WriteBatch();
         batch.put(t, k, 0, 2, 0, k, 0, 2);

@@ -30,7 +30,6 @@ final class Entries {
         entries.put("get new", () -> db.get(t, k, 0, 2, 0));
         entries.put("contains", () -> db.contains(t, k, 0, 2, 0));
         entries.put("containsPrefix", () -> db.containsPrefix(t, k, 0, 2));
-        entries.put("multiGet", () -> db.multiGet(t, new byte[][] {k}, 0));
         entries.put("scan", () -> db.scan(t, new ScanOptions(), new ScanPage(), null));
         entries.put(
                 "scanTables",
@@ -84,7 +83,6 @@ final class Entries {
         entries.put("snapshot getFiles", s::getFiles);
         entries.put("get of snapshot", () -> db.get(t, k, 0, 2, 0, s));
         entries.put("contains of snapshot", () -> db.contains(t, k, 0, 2, 0, s));
-        entries.put("multiGet of snapshot", () -> db.multiGet(t, new byte[][] {k}, 0, s));
         entries.put("scan of snapshot", () -> db.scan(t, new ScanOptions(), new ScanPage(), s));
         return entries;
     }

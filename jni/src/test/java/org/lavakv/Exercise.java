@@ -48,7 +48,8 @@ public final class Exercise implements Callable<Long> {
         WriteBatch batch = new WriteBatch();
         batch.put(t, new byte[] {1, 9}, 0, 2, 0, value, 0, 10);
         db.write(batch);
-        check(db.multiGet(t, new byte[][] {{1, 9}, {1, 8}}, 0)[1] == null);
+        check(db.get(t, new byte[] {1, 9}, 0, 2, 0).length == 10);
+        check(db.get(t, new byte[] {1, 8}, 0, 2, 0) == null);
         try (Snapshot s = db.getSnapshot()) {
             ScanOptions o = new ScanOptions();
             ScanPage page = new ScanPage();

@@ -102,7 +102,6 @@ class FaultTest extends LavaTestBase {
                         "getNew0",
                         "contains0",
                         "containsPrefix0",
-                        "multiGet0",
                         "put0",
                         "delete0",
                         "append0",

@@ -199,20 +199,6 @@ class LavaDBTest extends LavaTestBase {
     }
 
     @Test
-    void multiGetKeepsOrderAndGaps() throws Exception {
-        put(db, values, "a", "1");
-        put(db, values, "c", "");
-        byte[][] found =
-                db.multiGet(values, new byte[][] {key("c"), key("b"), key("a"), key("a")}, 0);
-        assertThat(found).hasNumberOfRows(4);
-        assertThat(found[0]).isEmpty();
-        assertThat(found[1]).isNull();
-        assertThat(found[2]).isEqualTo(bytes("1"));
-        assertThat(found[3]).isEqualTo(bytes("1"));
-        assertThat(db.multiGet(values, new byte[0][], 0)).isEmpty();
-    }
-
-    @Test
     void writeBatchAppliesAllKinds() throws Exception {
         byte[] old = key("m1/old");
         db.put(maps, old, 0, old.length, 3, old, 0, 1);
@@ -338,8 +324,7 @@ class LavaDBTest extends LavaTestBase {
             assertThat(db.get(values, k, 0, k.length, 0, s)).isEqualTo(bytes("old"));
             assertThat(db.get(values, k, 0, k.length, 0, (Snapshot) null)).isEqualTo(bytes("new"));
             assertThat(db.contains(values, later, 0, later.length, 0, s)).isFalse();
-            assertThat(db.multiGet(values, new byte[][] {k, later}, 0, s)[0])
-                    .isEqualTo(bytes("old"));
+            assertThat(db.get(values, later, 0, later.length, 0, s)).isNull();
             assertThat(scanAll(db, values, new ScanOptions().setSkipKeyBytes(1), s))
                     .containsExactly("k=old");
         }

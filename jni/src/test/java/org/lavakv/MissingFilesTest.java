@@ -104,7 +104,6 @@ class MissingFilesTest extends LavaTestBase {
                         () -> db.get(t, k, 0, k.length, PREFIX),
                         () -> db.contains(t, k, 0, k.length, PREFIX),
                         () -> db.containsPrefix(t, k, 0, PREFIX),
-                        () -> db.multiGet(t, new byte[][] {k}, PREFIX),
                         () -> db.scan(t, new ScanOptions(), new ScanPage(), null));
         for (Entries.Entry read : reads) {
             db.setMissingFiles(null);
