@@ -9,7 +9,7 @@
 #include <set>
 
 #include "base/coding.h"
-#include "db/internal_key.h"
+#include "base/internal_key.h"
 #include "db/verify_file.h"
 #include "db_test_util.h"
 #include "manifest/manifest.h"

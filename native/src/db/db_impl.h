@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "base/internal_key.h"
 #include "base/mutex.h"
 #include "db/active_segments.h"
-#include "db/internal_key.h"
 #include "db/job_scheduler.h"
 #include "db/last_write.h"
 #include "db/reader.h"

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "db/internal_key.h"
+#include "base/internal_key.h"
 #include "lava/db.h"
 #include "os/executor.h"
 #include "value/value_writer.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/guarded.h"
-#include "db/internal_key.h"
+#include "base/internal_key.h"
 #include "fs/posix_file_system.h"
 
 namespace lava {

@@ -5,12 +5,12 @@
 #include <memory>
 #include <string>
 
+#include "base/partition_range.h"
 #include "db/close_guard.h"
 #include "db/counters.h"
 #include "db/environment.h"
 #include "db/event_notifier.h"
 #include "db/expiry_time.h"
-#include "db/partition_range.h"
 #include "fs/file_system.h"
 #include "host/host_impl.h"
 #include "job/job_context.h"

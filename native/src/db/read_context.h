@@ -2,8 +2,8 @@
 
 #include <memory>
 
+#include "base/partition_range.h"
 #include "db/counters.h"
-#include "db/partition_range.h"
 #include "db/read_view.h"
 #include "db/snapshot_impl.h"
 #include "db/table_registry.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "db/internal_key.h"
+#include "base/internal_key.h"
 #include "lava/db.h"
 
 namespace lava {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/coding.h"
+#include "base/internal_key.h"
 #include "db/dead_ranges.h"
-#include "db/internal_key.h"
 #include "lava/db.h"
 
 namespace lava {

@@ -1,6 +1,7 @@
 #include "db/write_ahead_log.h"
 
 #include "base/coding.h"
+#include "db/table_impl.h"
 #include "value/value_log_writer.h"
 
 namespace lava {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "db/partition_range.h"
+#include "base/partition_range.h"
 #include "db/wal.h"
 #include "fs/file_system.h"
 #include "lava/db.h"

@@ -5,9 +5,9 @@
 
 #include "base/coding.h"
 #include "base/dictionary.h"
+#include "base/internal_key.h"
 #include "base/list_parts.h"
 #include "base/value_reference.h"
-#include "db/internal_key.h"
 #include "inspect/text.h"
 #include "read/readers.h"
 #include "read/version_lookup.h"

@@ -1,4 +1,4 @@
-#include "db/internal_key.h"
+#include "base/internal_key.h"
 
 #include "base/check.h"
 #include "base/coding.h"

@@ -1,4 +1,4 @@
-#include "db/partition_range.h"
+#include "base/partition_range.h"
 
 #include <algorithm>
 #include <string>
@@ -12,7 +12,7 @@ Status AboveLimit(std::string_view what, const std::string& table, uint64_t byte
                                  std::to_string(bytes_max));
 }
 
-Status PartitionRange::CheckKey(const TableImpl& table, KeyRef key) const {
+Status PartitionRange::CheckKey(const Table& table, KeyRef key) const {
   if (key.key.size() > kKeyBytesMax)
     return AboveLimit("key", table.name(), key.key.size(), kKeyBytesMax);
   if (key.key.size() < bytes_)
@@ -31,8 +31,7 @@ Status PartitionRange::CheckKey(const TableImpl& table, KeyRef key) const {
   return Status::OK();
 }
 
-Status PartitionRange::CheckBound(const TableImpl& table, Slice bound,
-                                  std::string_view name) const {
+Status PartitionRange::CheckBound(const Table& table, Slice bound, std::string_view name) const {
   if (bound.size() > kKeyBytesMax)
     return AboveLimit(std::string(name) + " bound", table.name(), bound.size(), kKeyBytesMax);
   if (bound.size() < bytes_)

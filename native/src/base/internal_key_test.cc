@@ -1,4 +1,4 @@
-#include "db/internal_key.h"
+#include "base/internal_key.h"
 
 #include <gtest/gtest.h>
 

@@ -1,14 +1,25 @@
-#include "db/partition_range.h"
+#include "base/partition_range.h"
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "db/table_registry.h"
+#include "base/coding.h"
 
 namespace lava {
 namespace {
+
+class NamedTable : public Table {
+ public:
+  const std::string& name() const override { return name_; }
+  uint64_t id() const override { return 7; }
+  TableOptions options() const override { return {}; }
+
+ private:
+  const std::string name_ = "t";
+};
 
 class PartitionRangeTest : public ::testing::Test {
  protected:
@@ -38,7 +49,7 @@ class PartitionRangeTest : public ::testing::Test {
   static std::string End(uint32_t partition) { return TableStart(partition, 2, 8); }
 
   DBOptions options_;
-  TableImpl table_{nullptr, "t", 7, TableOptions()};
+  const NamedTable table_;
 };
 
 TEST_F(PartitionRangeTest, OnlyKeysOfItsPartitionsAreTaken) {

@@ -4,8 +4,7 @@
 #include <functional>
 #include <string_view>
 
-#include "db/internal_key.h"
-#include "db/table_impl.h"
+#include "base/internal_key.h"
 #include "lava/db.h"
 
 namespace lava {
@@ -28,11 +27,11 @@ class PartitionRange {
   /// Whether the table may have the key.
   /// Errors: InvalidArgument for a key that is too long or too short, of a partition that the
   /// instance does not hold, or with a prefix that is no part of the key.
-  Status CheckKey(const TableImpl& table, KeyRef key) const;
+  Status CheckKey(const Table& table, KeyRef key) const;
   /// Whether the bound of a range of the table is sound. It may be of any partition.
   /// name: of the bound, for the message.
   /// Errors: InvalidArgument.
-  Status CheckBound(const TableImpl& table, Slice bound, std::string_view name) const;
+  Status CheckBound(const Table& table, Slice bound, std::string_view name) const;
 
   /// The bytes that a prefix of a user's key has in the internal key; 0: there is no prefix.
   static uint32_t InternalPrefix(uint32_t user_prefix_bytes) {
