@@ -141,7 +141,7 @@ DEFECTS = [
            "src/collection/gc_job.cc", "if (codec == kZstdDictionary)", "if (stored.empty())", ANSWERS),
     Defect("values that were held back are forgotten at a value file's end",
            "src/value/value_writer.cc",
-           "if (status_.ok() && holding_) status_ = EndHolding();", "holding_ = false;", ANSWERS),
+           "if (status_.ok() && sampling_) status_ = EndSampling();", "sampling_ = false;", ANSWERS),
     # Results of reads.
     Defect("a compaction drops tombstones that still hide something", "src/read/merging_iterator.cc",
            "return options_.compaction && group_hide_ == kNoAge && "

@@ -7,8 +7,9 @@ namespace {
 
 constexpr uint64_t kReadAheadBytes = 256 << 10;  // of a file that is read sequentially
 constexpr uint64_t kZstdContextBytes = 1300 << 10;
-constexpr uint64_t kHeldValuesBytes = 5 << 20;  // samples until a file has its dictionary, training
-constexpr uint64_t kCopiedBytes = 2 << 20;      // values that a collection has read and copies
+constexpr uint64_t kDictionarySamplerBytes =
+    5 << 20;                                // samples until a file has its dictionary, training
+constexpr uint64_t kCopiedBytes = 2 << 20;  // values that a collection has read and copies
 // Index memory per record of a value file, besides its key, and per partition of a key file.
 constexpr uint64_t kValueIndexBytes = 64, kPartitionIndexBytes = 160;
 // Records larger than a buffer are in memory several times: raw, compressed, and with a string's
@@ -43,7 +44,7 @@ uint64_t ValueFileWriters(const JobShape& shape) {
   const uint64_t index = records * (Mean(shape.key_bytes, shape.records) + kValueIndexBytes) +
                          kCopiesOfARecord * Mean(shape.separated_bytes, shape.separated_records);
   const uint64_t one =
-      shape.file_buffer_bytes + (shape.zstd ? kZstdContextBytes + kHeldValuesBytes : 0);
+      shape.file_buffer_bytes + (shape.zstd ? kZstdContextBytes + kDictionarySamplerBytes : 0);
   return index + 2 * one;
 }
 

@@ -9,8 +9,8 @@
 #include "base/compression.h"
 #include "base/dictionary.h"
 #include "value/crit_bit.h"
+#include "value/dictionary_sampler.h"
 #include "value/format.h"
-#include "value/held_values.h"
 #include "value/key_block.h"
 #include "value/top_index.h"
 
@@ -28,7 +28,7 @@ class ValueSstWriter final : public ValueWriter {
         file_(std::move(file)),
         path_(std::move(path)),
         compressor_(options.compression),
-        holding_(options.compression == Compression::kZstd && options.dictionary.enabled) {
+        sampling_(options.compression == Compression::kZstd && options.dictionary.enabled) {
     footer_.unique_id = UniqueIdOf(path_);
   }
 
@@ -37,7 +37,8 @@ class ValueSstWriter final : public ValueWriter {
                    Slice stored) override;
   uint64_t estimated_bytes() const override {
     return offset_ + index_bytes_ + key_block_.payload().size() + partition_.estimated_bytes() +
-           top_.estimated_bytes() + dictionary_.size() + footer_.bytes() + held_.estimated_bytes();
+           top_.estimated_bytes() + dictionary_.size() + footer_.bytes() +
+           sampler_.estimated_bytes();
   }
   Status Finish(ValueFileProperties* properties) override;
 
@@ -52,8 +53,8 @@ class ValueSstWriter final : public ValueWriter {
   Status CheckRecord(Slice key, const FileId& birth, uint64_t value_bytes) const;
   StoredValue Compress(Slice value);
   /// Decides on the dictionary, and writes the held values.
-  Status EndHolding();
-  Status Hold(Slice key, const FileId& birth, const StoredValue& stored, const Slice* raw);
+  Status EndSampling();
+  Status Sample(Slice key, const FileId& birth, const StoredValue& stored, const Slice* raw);
   Status AddRecord(Slice key, const FileId& birth, const StoredValue& value);
   uint32_t BirthIndex(const FileId& birth);
   void FlushKeyBlock();
@@ -64,7 +65,7 @@ class ValueSstWriter final : public ValueWriter {
   void Append(Slice bytes);
   Status Invalid(const std::string& what) const {
     return Status::InvalidArgument(
-        path_ + ": record " + std::to_string(properties_.records + held_.size()) + ": " + what);
+        path_ + ": record " + std::to_string(properties_.records + sampler_.size()) + ": " + what);
   }
 
   const ValueWriterOptions options_;
@@ -72,8 +73,8 @@ class ValueSstWriter final : public ValueWriter {
   std::unique_ptr<fs::AppendFile> file_;
   const std::string path_;
   Compressor compressor_;
-  bool holding_;  // the first values are held back
-  HeldValues held_;
+  bool sampling_;  // the first values are held back
+  DictionarySampler sampler_;
   std::string dictionary_;  // empty: none
   std::unique_ptr<DictionaryCompressor> dictionary_compressor_;
 
@@ -107,9 +108,9 @@ Status ValueSstWriter::CheckRecord(Slice key, const FileId& birth, uint64_t valu
   if (value_bytes > kRecordValueBytesMax)
     return Invalid("a value of " + std::to_string(value_bytes) + " bytes, the limit is " +
                    std::to_string(kRecordValueBytesMax));
-  if (const bool held = held_.size() > 0; held || properties_.records > 0) {
-    int order = key.compare(held ? held_.last_key() : last_key_);
-    if (order < 0 || (order == 0 && birth <= (held ? held_.last_birth() : last_birth_)))
+  if (const bool sampled = sampler_.size() > 0; sampled || properties_.records > 0) {
+    int order = key.compare(sampled ? sampler_.last_key() : last_key_);
+    if (order < 0 || (order == 0 && birth <= (sampled ? sampler_.last_birth() : last_birth_)))
       return Invalid("it does not come behind the one before");
   }
   return Status::OK();
@@ -118,9 +119,9 @@ Status ValueSstWriter::CheckRecord(Slice key, const FileId& birth, uint64_t valu
 Status ValueSstWriter::Add(Slice key, const FileId& birth, Slice value) {
   if (!status_.ok()) return status_;
   LAVA_RETURN_IF_ERROR(CheckRecord(key, birth, value.size()));
-  if (holding_ && !held_.HasRoom(key.size(), value.size())) LAVA_RETURN_IF_ERROR(EndHolding());
+  if (sampling_ && !sampler_.Fits(key.size(), value.size())) LAVA_RETURN_IF_ERROR(EndSampling());
   const StoredValue stored = Compress(value);
-  Status status = holding_ ? Hold(key, birth, stored, &value) : AddRecord(key, birth, stored);
+  Status status = sampling_ ? Sample(key, birth, stored, &value) : AddRecord(key, birth, stored);
   if (compressed_.capacity() > kBufferKeptBytesMax) compressed_ = {};
   return status;
 }
@@ -133,9 +134,9 @@ Status ValueSstWriter::AddStored(Slice key, const FileId& birth, Compression cod
     return Invalid(std::to_string(stored.size()) + " stored bytes of codec " +
                    std::to_string(static_cast<int>(codec)) + " are no value of " +
                    std::to_string(raw_bytes) + " bytes");
-  if (holding_ && !held_.HasRoom(key.size(), stored.size())) LAVA_RETURN_IF_ERROR(EndHolding());
+  if (sampling_ && !sampler_.Fits(key.size(), stored.size())) LAVA_RETURN_IF_ERROR(EndSampling());
   const StoredValue value{codec, raw_bytes, stored};
-  return holding_ ? Hold(key, birth, value, nullptr) : AddRecord(key, birth, value);
+  return sampling_ ? Sample(key, birth, value, nullptr) : AddRecord(key, birth, value);
 }
 
 StoredValue ValueSstWriter::Compress(Slice value) {
@@ -148,20 +149,20 @@ StoredValue ValueSstWriter::Compress(Slice value) {
   return stored;
 }
 
-Status ValueSstWriter::Hold(Slice key, const FileId& birth, const StoredValue& stored,
-                            const Slice* raw) {
-  held_.Add(key, birth, stored, raw);
-  return held_.TooLarge() ? EndHolding() : Status::OK();
+Status ValueSstWriter::Sample(Slice key, const FileId& birth, const StoredValue& stored,
+                              const Slice* raw) {
+  sampler_.Add(key, birth, stored, raw);
+  return sampler_.TooLarge() ? EndSampling() : Status::OK();
 }
 
-Status ValueSstWriter::EndHolding() {
-  holding_ = false;
-  const HeldValues held = std::exchange(held_, {});
-  dictionary_ = held.ChooseDictionary(options_.dictionary);
+Status ValueSstWriter::EndSampling() {
+  sampling_ = false;
+  const DictionarySampler sampler = std::exchange(sampler_, {});
+  dictionary_ = sampler.ChooseDictionary(options_.dictionary);
   if (!dictionary_.empty())
     dictionary_compressor_ = std::make_unique<DictionaryCompressor>(dictionary_);
-  for (size_t i = 0; i < held.size(); ++i) {
-    const HeldValues::Value value = held.at(i);
+  for (size_t i = 0; i < sampler.size(); ++i) {
+    const DictionarySampler::Value value = sampler.at(i);
     const bool anew = value.is_sample && !dictionary_.empty();
     LAVA_RETURN_IF_ERROR(
         AddRecord(value.key, value.birth, anew ? Compress(value.raw) : value.stored));
@@ -269,7 +270,7 @@ void ValueSstWriter::WriteIndexes() {
 Status ValueSstWriter::Finish(ValueFileProperties* properties) {
   if (finished_) return Status::InvalidArgument(path_ + ": the value SST is finished already");
   finished_ = true;
-  if (status_.ok() && holding_) status_ = EndHolding();
+  if (status_.ok() && sampling_) status_ = EndSampling();
   if (status_.ok()) WriteIndexes();
   if (status_.ok()) status_ = options_.sync ? file_->Sync() : file_->Flush();
   if (status_.ok()) status_ = file_->Close();

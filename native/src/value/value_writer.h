@@ -36,7 +36,8 @@ struct ValueWriterOptions {
 /// Writes one value SST (docs/vsst-format.md; Scavenger 3.2, LavaStore 3.4): one record for each
 /// value, then a dense key index for the collector, and crit-bit trees for readers. Records must be
 /// added in ascending order of (key, birth); a key may have several births. With kZstd the first
-/// values are held back until they show whether a dictionary pays for the file (HeldValues).
+/// values are held back until they show whether a dictionary pays for the file: see
+/// DictionarySampler.
 /// Threads:    one thread.
 /// Durability: after Finish() is OK: flushed (synced if options.sync) and closed.
 /// Errors:     IOError, NoSpace: the first one is repeated by every later call, and the file is

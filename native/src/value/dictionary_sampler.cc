@@ -1,4 +1,4 @@
-#include "value/held_values.h"
+#include "value/dictionary_sampler.h"
 
 #include <algorithm>
 
@@ -23,19 +23,20 @@ constexpr uint64_t kIndexBytesPerRecord = 12;
 
 }  // namespace
 
-bool HeldValues::HasRoom(size_t key_bytes, size_t value_bytes) const {
+bool DictionarySampler::Fits(size_t key_bytes, size_t value_bytes) const {
   return size() < kValuesMax && sample_raw_bytes_ + value_bytes <= kRawBytesMax &&
          memory_.size() + key_bytes + 2 * value_bytes <= kMemoryBytesMax;
 }
 
-bool HeldValues::TooLarge() const {
+bool DictionarySampler::TooLarge() const {
   return sample_raw_bytes_ > kMeanBytesMax * std::max(samples_, kMeanValuesMin);
 }
 
-void HeldValues::Add(Slice key, const FileId& birth, const StoredValue& stored, const Slice* raw) {
-  places_.push_back({memory_.size(), static_cast<uint32_t>(key.size()),
-                     static_cast<uint32_t>(stored.bytes.size()), stored.raw_bytes, stored.codec,
-                     raw != nullptr, birth});
+void DictionarySampler::Add(Slice key, const FileId& birth, const StoredValue& stored,
+                            const Slice* raw) {
+  locations_.push_back({memory_.size(), static_cast<uint32_t>(key.size()),
+                        static_cast<uint32_t>(stored.bytes.size()), stored.raw_bytes, stored.codec,
+                        raw != nullptr, birth});
   memory_.append(key);
   memory_.append(stored.bytes);
   if (raw != nullptr) {
@@ -47,24 +48,24 @@ void HeldValues::Add(Slice key, const FileId& birth, const StoredValue& stored, 
   estimated_bytes_ += key.size() + stored.bytes.size() + kRecordBytesMin + kIndexBytesPerRecord;
 }
 
-HeldValues::Value HeldValues::at(size_t i) const {
-  const Place& place = places_[i];
-  Slice rest = Slice(memory_).substr(place.begin);
+DictionarySampler::Value DictionarySampler::at(size_t i) const {
+  const Location& location = locations_[i];
+  Slice rest = Slice(memory_).substr(location.begin);
   Value value;
-  value.key = rest.substr(0, place.key_bytes);
-  value.birth = place.birth;
-  rest.remove_prefix(place.key_bytes);
-  value.stored = {place.codec, place.raw_bytes, rest.substr(0, place.stored_bytes)};
-  value.is_sample = place.is_sample;
-  if (place.is_sample) {
-    if (place.codec != Compression::kNone) rest.remove_prefix(place.stored_bytes);
-    value.raw = rest.substr(0, place.raw_bytes);
+  value.key = rest.substr(0, location.key_bytes);
+  value.birth = location.birth;
+  rest.remove_prefix(location.key_bytes);
+  value.stored = {location.codec, location.raw_bytes, rest.substr(0, location.stored_bytes)};
+  value.is_sample = location.is_sample;
+  if (location.is_sample) {
+    if (location.codec != Compression::kNone) rest.remove_prefix(location.stored_bytes);
+    value.raw = rest.substr(0, location.raw_bytes);
   }
   return value;
 }
 
 // Trains on every second sample. Keys ascend, so these represent all of them.
-std::string HeldValues::Train() const {
+std::string DictionarySampler::Train() const {
   std::string samples;
   std::vector<size_t> sizes;
   bool trains = false;
@@ -80,7 +81,7 @@ std::string HeldValues::Train() const {
   return TrainDictionary(samples, sizes, bytes);
 }
 
-bool HeldValues::Pays(Slice dictionary, uint32_t saving_percent_min) const {
+bool DictionarySampler::Pays(Slice dictionary, uint32_t saving_percent_min) const {
   DictionaryCompressor compressor(dictionary);
   std::string compressed;
   uint64_t tried = 0, without = 0, with = 0;
@@ -103,7 +104,7 @@ bool HeldValues::Pays(Slice dictionary, uint32_t saving_percent_min) const {
   return saved > (codec == Compression::kNone ? dictionary.size() : stored.size());
 }
 
-std::string HeldValues::ChooseDictionary(const DictionaryOptions& options) const {
+std::string DictionarySampler::ChooseDictionary(const DictionaryOptions& options) const {
   if (options.enabled && !options.given.empty()) return std::string(options.given);
   if (!options.enabled || TooLarge() || samples_ < options.values_min ||
       sample_raw_bytes_ < options.raw_bytes_min)

@@ -14,7 +14,7 @@ namespace lava::vsst {
 /// The first values of a file, held back until they show whether a dictionary pays: at most 1,024
 /// values, 1 MiB of samples before compression, and 3 MiB of keys and values in memory.
 /// Threads:    one thread.
-class HeldValues {
+class DictionarySampler {
  public:
   struct Value {
     Slice key;
@@ -24,18 +24,19 @@ class HeldValues {
     bool is_sample = false;
   };
 
-  bool HasRoom(size_t key_bytes, size_t value_bytes) const;
+  /// Whether one more value of this size stays within the limits.
+  bool Fits(size_t key_bytes, size_t value_bytes) const;
   /// Whether the samples are too large for a dictionary to be worth a try.
   bool TooLarge() const;
   /// raw: the value before compression if it is a sample, which may be compressed again; null: it
   /// stays as it is stored.
   void Add(Slice key, const FileId& birth, const StoredValue& stored, const Slice* raw);
 
-  size_t size() const { return places_.size(); }
+  size_t size() const { return locations_.size(); }
   /// Valid until the next Add().
   Value at(size_t i) const;
   Slice last_key() const { return at(size() - 1).key; }
-  const FileId& last_birth() const { return places_.back().birth; }
+  const FileId& last_birth() const { return locations_.back().birth; }
   /// Approximate bytes of the held values in the file.
   uint64_t estimated_bytes() const { return estimated_bytes_; }
 
@@ -44,7 +45,8 @@ class HeldValues {
   std::string ChooseDictionary(const DictionaryOptions& options) const;
 
  private:
-  struct Place {
+  /// Where a value is in memory_.
+  struct Location {
     size_t begin = 0;  // of the key; then come the stored value and, if different, the raw one
     uint32_t key_bytes = 0, stored_bytes = 0, raw_bytes = 0;
     Compression codec = Compression::kNone;
@@ -55,7 +57,7 @@ class HeldValues {
   bool Pays(Slice dictionary, uint32_t saving_percent_min) const;
 
   std::string memory_;
-  std::vector<Place> places_;
+  std::vector<Location> locations_;
   uint32_t samples_ = 0;
   uint64_t sample_raw_bytes_ = 0, sample_stored_bytes_ = 0;
   uint64_t estimated_bytes_ = 0;
