@@ -26,6 +26,8 @@ LAYERS = {
     "value": {"base", "memory", "cache", "fs", "log"},
     "memtable": {"base", "memory"},
     "manifest": {"base", "fs", "log"},
+    # One instance's write-ahead log in a LavaLog. No Flink job has one.
+    "wal": {"base", "fs", "log", "value", "manifest"},
     # Shared by reads and jobs: runs, lookups, merging, values, expiry.
     "read": {
         "base", "os", "policy", "memory", "cache", "fs", "table", "value", "memtable", "manifest",

@@ -7,7 +7,7 @@
 #include "db/changelog_log.h"
 #include "db/instance_context.h"
 #include "db/tree_state.h"
-#include "db/write_ahead_log.h"
+#include "wal/write_ahead_log.h"
 
 namespace lava {
 

@@ -10,7 +10,7 @@
 #include "db/separation_tuner.h"
 #include "db/table_registry.h"
 #include "db/tree_state.h"
-#include "db/write_ahead_log.h"
+#include "wal/write_ahead_log.h"
 
 namespace lava {
 

@@ -18,8 +18,8 @@
 #include "db/separation_tuner.h"
 #include "db/table_registry.h"
 #include "db/tree_state.h"
-#include "db/write_ahead_log.h"
 #include "db/write_stall.h"
+#include "wal/write_ahead_log.h"
 
 namespace lava {
 

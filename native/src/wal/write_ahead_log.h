@@ -10,10 +10,10 @@
 
 #include "base/mutex.h"
 #include "base/partition_range.h"
-#include "db/wal.h"
 #include "fs/file_system.h"
 #include "lava/db.h"
 #include "manifest/version_edit.h"
+#include "wal/wal.h"
 
 namespace lava {
 

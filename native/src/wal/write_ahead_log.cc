@@ -1,7 +1,6 @@
-#include "db/write_ahead_log.h"
+#include "wal/write_ahead_log.h"
 
 #include "base/coding.h"
-#include "db/table_impl.h"
 #include "value/value_log_writer.h"
 
 namespace lava {
@@ -42,8 +41,9 @@ Status WriteAheadLog::WriteBatchOf(const WriteBatch& batch,
   record_.Clear();
   for (size_t i = 0; i < batch.count(); ++i) {
     const WriteBatch::Operation& operation = batch.operations()[i];
-    const auto* table = static_cast<const TableImpl*>(operation.table);
-    const InternalKey key(partitions_.bytes(), table->id_bytes(), batch.key(operation));
+    char id_bytes[kTableIdBytes];
+    EncodeBigEndian(id_bytes, operation.table->id(), kTableIdBytes);
+    const InternalKey key(partitions_.bytes(), id_bytes, batch.key(operation));
     const uint32_t prefix_bytes = PartitionRange::InternalPrefix(operation.prefix_bytes);
     const bool put = operation.kind == WriteBatch::Kind::kPut;
     // The record of an append always has the appended elements themselves.

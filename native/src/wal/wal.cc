@@ -1,4 +1,4 @@
-#include "db/wal.h"
+#include "wal/wal.h"
 
 #include <algorithm>
 #include <utility>

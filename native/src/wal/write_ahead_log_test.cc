@@ -1,4 +1,4 @@
-#include "db/write_ahead_log.h"
+#include "wal/write_ahead_log.h"
 
 #include <gtest/gtest.h>
 
