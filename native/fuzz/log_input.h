@@ -190,10 +190,10 @@ inline std::vector<std::string> LogSeeds() {
   const auto second = static_cast<uint32_t>(offset + batch.size() - 1);
   log::PutRecord(3, 5, "five", &batch);
   log::PutPack(3, {{2, offset, 3}, {5, second, 4}}, &pack);
-  log::Pack place{.first = 2, .last = 5, .count = 2, .file = 1, .data_bytes = 21};
-  place.offset = static_cast<uint32_t>(log::kFileHeaderBytes + kFrameHeaderBytes + batch.size());
-  place.bytes = static_cast<uint32_t>(kFrameHeaderBytes + pack.size());
-  log::PutDirectory({.logs = {{.log = 3, .packs = {place}}}, .records_end = 9}, &directory);
+  log::Pack listed{.first = 2, .last = 5, .count = 2, .file = 1, .data_bytes = 21};
+  listed.offset = static_cast<uint32_t>(log::kFileHeaderBytes + kFrameHeaderBytes + batch.size());
+  listed.bytes = static_cast<uint32_t>(kFrameHeaderBytes + pack.size());
+  log::PutDirectory({.logs = {{.log = 3, .packs = {listed}}}, .records_end = 9}, &directory);
   std::string frames;
   put(0, 5, end, &frames);
   put(1, 4, names, &frames);

@@ -81,7 +81,7 @@ inline void ReadValueTwice(const ValueReader& reader, const ValueKeyIterator& at
   CheckValueStatus(read, verified);
   if (!got.ok() || !read.ok()) return;
   std::string raw;
-  const Status decoded = reader.DecodeStored(at.stored_place(), codec, stored, &raw);
+  const Status decoded = reader.DecodeStored(at.index_entry(), codec, stored, &raw);
   if (!decoded.ok() || value != raw) {
     // Unless the two indexes lead to different records of the same name.
     if (verified) FuzzFailed("vsst", "a value differs from what is stored");

@@ -271,10 +271,10 @@ TEST_F(DBListValues, ALostPartIsNamedAndOtherKeysAreRead) {
   ASSERT_OK(db_.Flush());
   const std::vector<std::string> names = db_.ValueFileNames();
   ASSERT_EQ(names.size(), 1u);
-  const RecordPlace place = PlaceOf(&db_.files, names[0], "a");
-  std::string content = *db_.files.Content(place.path);
-  content[place.offset + place.bytes / 2] ^= 4;
-  ASSERT_OK(db_.files.SetContent(place.path, content));
+  const RecordLocation location = LocationOf(&db_.files, names[0], "a");
+  std::string content = *db_.files.Content(location.path);
+  content[location.offset + location.bytes / 2] ^= 4;
+  ASSERT_OK(db_.files.SetContent(location.path, content));
   const std::string found = db_.Get(list_, K(1, "a"));
   EXPECT_TRUE(found.starts_with("Corruption")) << found;
   EXPECT_NE(found.find(names[0]), std::string::npos) << found;

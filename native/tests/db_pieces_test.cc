@@ -488,13 +488,13 @@ TEST_P(DBPieces, ADamagedByteIsFoundInAnyPiece) {
       // The record is the first one in its file: lengths and key before the value, a trailer after
       // it.
       ASSERT_LT(begin, 30u);
-      std::vector<size_t> places;
-      for (size_t at = 0; at < begin; ++at) places.push_back(at);
-      for (size_t at = 0; at < 13; ++at) places.push_back(begin + value.size() + at);
+      std::vector<size_t> offsets;
+      for (size_t at = 0; at < begin; ++at) offsets.push_back(at);
+      for (size_t at = 0; at < 13; ++at) offsets.push_back(begin + value.size() + at);
       for (size_t at = 0; at < value.size(); at += kPieceBytes / 2 + 1)
-        places.push_back(begin + at);
-      places.push_back(begin + value.size() - 1);
-      for (const size_t at : places) {
+        offsets.push_back(begin + at);
+      offsets.push_back(begin + value.size() - 1);
+      for (const size_t at : offsets) {
         std::string damaged = content;
         damaged[at] = static_cast<char>(damaged[at] ^ 4);
         ASSERT_OK(db_.files.SetContent(path, damaged));

@@ -74,14 +74,14 @@ TEST(DBValue, AWarmGetIsOneReadOfTheRecord) {
     const std::string key = "key" + std::to_string(100 + i);
     ASSERT_EQ(db.Get(t, K(1, key)), Large(key, 300'000));
   }
-  const RecordPlace place = PlaceOf(&db.files, db.ValueFileNames()[0], "key117");
-  ASSERT_GT(place.bytes, 300'000u);
+  const RecordLocation location = LocationOf(&db.files, db.ValueFileNames()[0], "key117");
+  ASSERT_GT(location.bytes, 300'000u);
   const DBStatistics before = db->statistics();
   const uint64_t reads = db.faults.calls(FileCall::kRead);
   EXPECT_EQ(db.Get(t, K(1, "key117")), Large("key117", 300'000));
   EXPECT_EQ(db.faults.calls(FileCall::kRead) - reads, 1u);
   EXPECT_EQ(db->statistics().value_reads - before.value_reads, 1u);
-  EXPECT_EQ(db->statistics().value_bytes_read - before.value_bytes_read, place.bytes);
+  EXPECT_EQ(db->statistics().value_bytes_read - before.value_bytes_read, location.bytes);
 }
 
 TEST(DBValue, ADamagedRecordFailsItsKeyAloneAndIsNamed) {
@@ -91,11 +91,11 @@ TEST(DBValue, ADamagedRecordFailsItsKeyAloneAndIsNamed) {
   for (const char* key : {"a", "b", "c"}) ASSERT_OK(db->Put(t, {K(1, key)}, Large(key)));
   ASSERT_OK(db.Flush());
   const std::string path = db.ValueFileNames().at(0);
-  const RecordPlace place = PlaceOf(&db.files, path, "b");
+  const RecordLocation location = LocationOf(&db.files, path, "b");
   std::string content = *db.files.Content(path);
-  content[place.offset + place.bytes / 2] ^= 4;
+  content[location.offset + location.bytes / 2] ^= 4;
   ASSERT_OK(db.files.SetContent(path, content));
-  const std::string offset = "offset " + std::to_string(place.offset);
+  const std::string offset = "offset " + std::to_string(location.offset);
   const auto names_it = [&](const Status& status) {
     return status.IsCorruption() && status.message().find(path) != Slice::npos &&
            status.message().find(offset) != Slice::npos;

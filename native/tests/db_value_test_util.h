@@ -104,12 +104,13 @@ inline std::string Large(const std::string& tag, size_t bytes = 1000) {
   return value;
 }
 
-struct RecordPlace {
+struct RecordLocation {
   std::string path;
   uint64_t offset = 0, bytes = 0;
 };
 /// The location in the value file of the record of a key, identified by the key's last bytes.
-inline RecordPlace PlaceOf(CrashableFileSystem* files, const std::string& path, Slice key_end) {
+inline RecordLocation LocationOf(CrashableFileSystem* files, const std::string& path,
+                                 Slice key_end) {
   const std::unique_ptr<BlockCache> cache = BlockCache::Create(0);
   const std::shared_ptr<ValueReader> reader =
       *ValueReader::Open(std::move(files->OpenRandom(path)).value(), cache.get(), nullptr, nullptr);

@@ -257,7 +257,7 @@ DEFECTS = [
            "if (state_.process.writes.stop) return", "if (state_.process.epoch == 0) return",
            ("quota",)),
     Defect("an idle instance's garbage is left to it", "src/host/space_quota.cc",
-           "places[i]->member->RequestSpace();", "", ("quota",)),
+           "memberships[i]->member->RequestSpace();", "", ("quota",)),
     Defect("a write is let past a full instance", "src/db/space_controller.cc",
            "if (state_.own.stop) return WriteAnswer::kInstanceFull;", "", ("space",)),
     Defect("what a slow checkpoint keeps fails the job", "src/db/relieve.cc",

@@ -140,7 +140,7 @@ class PoolQueue final : public Queue {
       free_.push_back(pool_.size());
       pool_.push_back(nullptr);
     }
-    places_[node] = free_.back();
+    positions_[node] = free_.back();
     pool_[free_.back()] = node;
     free_.pop_back();
     node->main = again;
@@ -153,7 +153,7 @@ class PoolQueue final : public Queue {
   Node* Victim() override {
     for (;;) {
       if (!small_.empty() &&
-          (small_.size() == places_.size() || small_bytes_ * kSmallShare > bytes)) {
+          (small_.size() == positions_.size() || small_bytes_ * kSmallShare > bytes)) {
         Node* node = small_.back();
         if (node->uses == 0) return node;
         small_.pop_back();
@@ -174,10 +174,10 @@ class PoolQueue final : public Queue {
       small_bytes_ -= node->bytes;
       small_.erase(node->at);
     }
-    const auto at = places_.find(node);
+    const auto at = positions_.find(node);
     pool_[at->second] = nullptr;
     free_.push_back(at->second);
-    places_.erase(at);
+    positions_.erase(at);
   }
 
  private:
@@ -185,7 +185,7 @@ class PoolQueue final : public Queue {
   size_t hand_ = 0;
   std::vector<Node*> pool_;
   std::vector<size_t> free_;
-  std::unordered_map<Node*, size_t> places_;
+  std::unordered_map<Node*, size_t> positions_;
   std::list<Node*> small_;
 };
 

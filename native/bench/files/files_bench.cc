@@ -163,12 +163,12 @@ void RunRocksDB(const std::string& directory, uint64_t files, uint64_t seconds) 
   Must(rocksdb::Checkpoint::Create(db.get(), &made));
   const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
   uint64_t taken = 0;
-  const auto place = [&](uint64_t n) { return directory + "/checkpoint-" + std::to_string(n); };
+  const auto path_of = [&](uint64_t n) { return directory + "/checkpoint-" + std::to_string(n); };
   const std::vector<double> cpu_us = Measure(
-      records, seconds, put, [&] { Must(checkpoint->CreateCheckpoint(place(taken++))); },
+      records, seconds, put, [&] { Must(checkpoint->CreateCheckpoint(path_of(taken++))); },
       std::chrono::milliseconds(5));
   uint64_t live_files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(place(taken - 1)))
+  for (const auto& entry : std::filesystem::directory_iterator(path_of(taken - 1)))
     live_files += entry.path().extension() == ".sst" ? 1 : 0;
   Json row;
   row["files"] = live_files;

@@ -18,16 +18,16 @@ class RadixTree {
       return;
     }
     const Slice key = entry->key();
-    void** place = &root_;
+    void** link = &root_;
     for (uint32_t depth = 0;;) {
-      if (IsLeaf(*place)) return SplitLeaf(place, entry, depth);
-      Node* node = static_cast<Node*>(*place);
+      if (IsLeaf(*link)) return SplitLeaf(link, entry, depth);
+      Node* node = static_cast<Node*>(*link);
       const uint32_t match = MatchPrefix(node, key, depth);
-      if (match < node->prefix_bytes) return SplitPrefix(place, entry, depth, match);
+      if (match < node->prefix_bytes) return SplitPrefix(link, entry, depth, match);
       depth += node->prefix_bytes;
       void** child = FindChild(node, ByteAt(key, depth));
-      if (child == nullptr) return AddChild(place, ByteAt(key, depth), Leaf(entry));
-      place = child;
+      if (child == nullptr) return AddChild(link, ByteAt(key, depth), Leaf(entry));
+      link = child;
       ++depth;
     }
   }
@@ -179,8 +179,8 @@ class RadixTree {
     n->children[i] = child;
     ++n->count;
   }
-  void AddChild(void** place, uint8_t byte, void* child) {
-    Node* node = static_cast<Node*>(*place);
+  void AddChild(void** link, uint8_t byte, void* child) {
+    Node* node = static_cast<Node*>(*link);
     switch (node->type) {
       case k4: {
         auto* n = static_cast<Node4*>(node);
@@ -189,7 +189,7 @@ class RadixTree {
         CopyHead(big, n);
         std::memcpy(big->keys, n->keys, 4);
         std::memcpy(big->children, n->children, sizeof(n->children));
-        *place = big;
+        *link = big;
         return InsertSorted(big, byte, child);
       }
       case k16: {
@@ -201,8 +201,8 @@ class RadixTree {
           big->index[n->keys[i]] = static_cast<uint8_t>(i + 1);
           big->children[i] = n->children[i];
         }
-        *place = big;
-        return AddChild(place, byte, child);
+        *link = big;
+        return AddChild(link, byte, child);
       }
       case k48: {
         auto* n = static_cast<Node48*>(node);
@@ -215,8 +215,8 @@ class RadixTree {
         CopyHead(big, n);
         for (uint32_t b = 0; b < 256; ++b)
           if (n->index[b] != 0) big->children[b] = n->children[n->index[b] - 1];
-        *place = big;
-        return AddChild(place, byte, child);
+        *link = big;
+        return AddChild(link, byte, child);
       }
       case k256:
         static_cast<Node256*>(node)->children[byte] = child;
@@ -230,17 +230,17 @@ class RadixTree {
       n->prefix[i] = ByteAt(key, depth + i);
     return n;
   }
-  void SplitLeaf(void** place, Entry* entry, uint32_t depth) {
-    const Slice a = EntryOf(*place)->key(), b = entry->key();
+  void SplitLeaf(void** link, Entry* entry, uint32_t depth) {
+    const Slice a = EntryOf(*link)->key(), b = entry->key();
     uint32_t same = depth;
     while (ByteAt(a, same) == ByteAt(b, same)) ++same;
     Node4* n = NewBranch(b, depth, same - depth);
-    InsertSorted(n, ByteAt(a, same), *place);
+    InsertSorted(n, ByteAt(a, same), *link);
     InsertSorted(n, ByteAt(b, same), Leaf(entry));
-    *place = n;
+    *link = n;
   }
-  void SplitPrefix(void** place, Entry* entry, uint32_t depth, uint32_t match) {
-    Node* node = static_cast<Node*>(*place);
+  void SplitPrefix(void** link, Entry* entry, uint32_t depth, uint32_t match) {
+    Node* node = static_cast<Node*>(*link);
     const Slice full = MinKey(node);
     Node4* n = NewBranch(entry->key(), depth, match);
     InsertSorted(n, ByteAt(full, depth + match), node);
@@ -248,7 +248,7 @@ class RadixTree {
     node->prefix_bytes -= match + 1;
     for (uint32_t i = 0; i < std::min(node->prefix_bytes, kPrefixMax); ++i)
       node->prefix[i] = ByteAt(full, depth + match + 1 + i);
-    *place = n;
+    *link = n;
   }
   template <typename F>
   bool WalkFrom(void* p, Slice from, uint32_t depth, bool bounded, const F& visit) {

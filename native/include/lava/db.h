@@ -324,7 +324,7 @@ struct TableStatistics {
   uint64_t large_bytes = 0;       // minimum size of values logged at their put; 0: none
 };
 
-/// The place of an entry, or of the record of a value that ends an entry, in the log that an
+/// The location of an entry, or of the record of a value that ends an entry, in the log that an
 /// instance shares with the layer above it. Units: bytes.
 struct EntryLocation {
   uint64_t segment = 0;  // ascending while the instance is open: DB::EntrySegmentName()
@@ -398,7 +398,7 @@ class DB {
   /// an entry in segments in the instance's directory. A value that ends an entry is stored only
   /// there, because the segment also serves as a value file of the tree. These calls are writes.
   ///
-  /// Logs an entry of any bytes. *location: the place of the entry (a nameless append).
+  /// Logs an entry of any bytes. *location: that of the entry (a nameless append).
   virtual Status AppendEntry(Slice entry, EntryLocation* location) = 0;
   /// Logs an entry and puts the value at its end. The entry must end with the value, but up to
   /// kInlineBytesMax leading bytes of the value may be missing; otherwise InvalidArgument.
@@ -413,7 +413,8 @@ class DB {
   /// list. The DB tracks writes from the first call on.
   /// Errors: NotFound if a condition is not met; IOError, NoSpace. An error changes nothing.
   virtual Status BindExternal(Slice entry, EntryLocation* location) = 0;
-  /// The place of the key's newest value in a segment that still exists. NotFound: there is none.
+  /// The location of the key's newest value in a segment that still exists. NotFound: there is
+  /// none.
   virtual Status GetExternal(Table* table, KeyRef key, EntryLocation* location) = 0;
   /// ReadEntry() reads a logged entry by its location. ReadEntryValue() reads only the value, by a
   /// location from GetExternal(), and not the rest of its entry (a targeted read).

@@ -33,7 +33,7 @@ inline constexpr uint32_t kTableIdBytes = 5;           // a 40-bit hash of the t
 
 enum class Compression : uint8_t { kNone = 0, kLz4 = 1, kZstd = 2 };
 
-/// Places of expiry timestamps in a table's values (Flink's TtlSerializer: 8 bytes, big endian,
+/// Positions of expiry timestamps in a table's values (Flink's TtlSerializer: 8 bytes, big endian,
 /// milliseconds, before the user's value).
 enum class TtlLayout : uint8_t {
   kNone = 0,   // no record of the table ever expires

@@ -2,7 +2,7 @@
 
 namespace lava {
 
-/// Writes the failed condition and its place to stderr and aborts.
+/// Writes the failed condition and its location to stderr and aborts.
 [[noreturn]] void CheckFailed(const char* condition, const char* file, int line) noexcept;
 
 }  // namespace lava

@@ -47,7 +47,7 @@ TEST(SharedList, IsAVectorThatKeepsItsCopies) {
     List& list = now.list;
     std::vector<std::string>& model = now.model;
     const size_t at = model.empty() ? 0 : random() % model.size();
-    const auto place = list.begin() + static_cast<ptrdiff_t>(at);
+    const auto position = list.begin() + static_cast<ptrdiff_t>(at);
     // The list grows for a while, then shrinks.
     const uint32_t kind = random() % 16;
     const bool grows = step / 500 % 2 == 0;
@@ -63,12 +63,12 @@ TEST(SharedList, IsAVectorThatKeepsItsCopies) {
       const bool back = kind % 2 == 0;
       const std::string item = std::to_string(step);
       model.insert(back ? model.end() : model.begin() + static_cast<ptrdiff_t>(at), item);
-      back ? list.push_back(item) : list.insert(place, item);
+      back ? list.push_back(item) : list.insert(position, item);
     } else if (kind == 15) {
-      list.Mutable(place) = model[at] = "changed " + std::to_string(step);
+      list.Mutable(position) = model[at] = "changed " + std::to_string(step);
     } else {
       model.erase(model.begin() + static_cast<ptrdiff_t>(at));
-      ASSERT_EQ(list.erase(place).index(), at);
+      ASSERT_EQ(list.erase(position).index(), at);
     }
     ASSERT_NO_FATAL_FAILURE(ExpectSame(list, model));
     if (step % 100 != 0) continue;

@@ -34,10 +34,10 @@ void BlockQueue::GrowFiles() {
     if (uses_of(i) != kFree) Append(&Page::file, nullptr, &files_[HeadOf(at(i).key.file)], i);
 }
 
-void BlockQueue::MakePlace() {
+void BlockQueue::ReserveOne() {
   if (free_.empty()) {
     const uint32_t begin = end();
-    // Reserve a place for each entry, so that Remove() allocates nothing.
+    // Reserve memory for the index of each entry, so that Remove() allocates nothing.
     free_.reserve(begin + kPageEntries);
     pages_.push_back(std::make_unique<Page>());
     for (uint32_t i = kPageEntries; i > 0; --i) free_.push_back(begin + i - 1);
@@ -46,7 +46,7 @@ void BlockQueue::MakePlace() {
 }
 
 uint32_t BlockQueue::Add(Entry entry, uint32_t bytes, CacheUse* use, bool known) {
-  MakePlace();
+  ReserveOne();
   const uint32_t i = free_.back();
   free_.pop_back();
   Append(&Page::file, nullptr, &files_[HeadOf(entry.key.file)], i);

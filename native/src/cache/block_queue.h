@@ -20,7 +20,8 @@ class BlockQueue {
  public:
   static constexpr uint8_t kUsesMax = 3;
   static constexpr uint64_t kTrialShare = 10;  // trials may have 1/kTrialShare of the bytes
-  /// Upper bound of an entry's average memory: its place, and its part of the lists' heads.
+  /// Upper bound of an entry's average memory: its slot in a page, and its part of the lists'
+  /// heads.
   static constexpr size_t kEntryCharge = 40 + 1 + 4 + 16 + 1;
 
   struct Entry {
@@ -36,7 +37,7 @@ class BlockQueue {
   CacheUse* use_of(uint32_t i) const { return page(i).use[i % kPageEntries]; }
 
   /// Allocates the memory that the next Add() needs. Errors: std::bad_alloc; then nothing changed.
-  void MakePlace();
+  void ReserveOne();
   /// Returns the entry's index. known: the block was evicted recently and needs no trial.
   uint32_t Add(Entry entry, uint32_t bytes, CacheUse* use, bool known);
   /// Allocates nothing. Removing the last entry frees all memory.

@@ -94,10 +94,10 @@ TEST(BlockQueueTest, FindsTheBlocksOfAFile) {
       model[file].insert(queue.Add(EntryOf(file, n), 100, nullptr, n % 3 == 0));
     }
   }
-  for (auto& [file, places] : model) {
-    for (; !places.empty(); queue.Remove(*places.begin()), places.erase(places.begin())) {
+  for (auto& [file, indexes] : model) {
+    for (; !indexes.empty(); queue.Remove(*indexes.begin()), indexes.erase(indexes.begin())) {
       const uint32_t i = queue.FindOf(file);
-      ASSERT_TRUE(places.contains(i));
+      ASSERT_TRUE(indexes.contains(i));
     }
     EXPECT_EQ(queue.FindOf(file), BlockQueue::kNone);
   }

@@ -14,39 +14,39 @@ uint32_t CacheShard::Table::Find(uint64_t hash, Matches matches) const {
   const uint64_t tag = TagOf(hash);
   for (size_t i = HomeOf(tag); slots_[i] != 0; i = After(i)) {
     if (slots_[i] >> 32 != tag) continue;
-    const uint32_t place = static_cast<uint32_t>(slots_[i]) - 1;
-    if (matches(place)) return place;
+    const uint32_t id = static_cast<uint32_t>(slots_[i]) - 1;
+    if (matches(id)) return id;
   }
   return kNone;
 }
 
-void CacheShard::Table::Place(uint64_t slot) {
+void CacheShard::Table::PutSlot(uint64_t slot) {
   size_t i = HomeOf(slot >> 32);
   while (slots_[i] != 0) i = After(i);
   slots_[i] = slot;
 }
 
-void CacheShard::Table::MakePlace() {
+void CacheShard::Table::ReserveOne() {
   if (2 * (count_ + 1) <= slots_.size()) return;
   std::vector<uint64_t> old(slots_.size() + slots_.size() / 4 + kSlotsMin, 0);
   old.swap(slots_);
   for (const uint64_t slot : old)
-    if (slot != 0) Place(slot);
+    if (slot != 0) PutSlot(slot);
 }
 
-void CacheShard::Table::Insert(uint64_t hash, uint32_t place) {
-  MakePlace();
-  Place(TagOf(hash) << 32 | (place + 1));
+void CacheShard::Table::Insert(uint64_t hash, uint32_t id) {
+  ReserveOne();
+  PutSlot(TagOf(hash) << 32 | (id + 1));
   ++count_;
 }
 
-void CacheShard::Table::Remove(uint64_t hash, uint32_t place) {
+void CacheShard::Table::Remove(uint64_t hash, uint32_t id) {
   if (--count_ == 0) {
     std::vector<uint64_t>().swap(slots_);
     return;
   }
   const uint64_t tag = TagOf(hash);
-  const uint64_t slot = tag << 32 | (place + 1);
+  const uint64_t slot = tag << 32 | (id + 1);
   size_t hole = HomeOf(tag);
   while (slots_[hole] != slot) hole = After(hole);
   // Slots behind the hole move up, unless a slot would then be in front of its home.
@@ -66,19 +66,19 @@ uint64_t CacheShard::HashOf(const CacheKey& key) {
 
 uint32_t CacheShard::Find(const Key& key) const {
   const BlockQueue& queue = parts_[Number(key.segment)].queue;
-  const uint32_t place = table_.Find(key.hash, [&](uint32_t found) {
+  const uint32_t id = table_.Find(key.hash, [&](uint32_t found) {
     if ((found & 1) != Number(key.segment)) return false;
     const CacheKey& other = queue.at(found >> 1).key;
     return other.offset == key.key.offset && other.file == key.key.file;
   });
-  return place == Table::kNone ? BlockQueue::kNone : place >> 1;
+  return id == Table::kNone ? BlockQueue::kNone : id >> 1;
 }
 
 BlockCache::Ref CacheShard::Drop(size_t part, uint32_t i, uint64_t hash) {
   BlockQueue& queue = parts_[part].queue;
   if (CacheUse* use = queue.use_of(i); use != nullptr)
     use->used_bytes.fetch_sub(queue.bytes_of(i), std::memory_order_relaxed);
-  table_.Remove(hash, PlaceOf(part, i));
+  table_.Remove(hash, IdOf(part, i));
   return queue.Remove(i);
 }
 
@@ -122,12 +122,12 @@ CacheShard::Inserted CacheShard::Insert(const Key& key, BlockCache::Ref block, u
     out.block = parts_[part].queue.at(old).block;
     return out;
   }
-  const bool has_place = Tried([&] {
+  const bool reserved = Tried([&] {
     mutex_.AssertHeld();
-    parts_[part].queue.MakePlace();
-    table_.MakePlace();
+    parts_[part].queue.ReserveOne();
+    table_.ReserveOne();
   });
-  if (!has_place) {
+  if (!reserved) {
     out.block = std::move(block);
     return out;
   }
@@ -137,7 +137,7 @@ CacheShard::Inserted CacheShard::Insert(const Key& key, BlockCache::Ref block, u
   const bool known = out.ghost_age <= known_age;
   const uint32_t i = parts_[part].queue.Add({key.key, std::move(block)},
                                             static_cast<uint32_t>(charge), use, known);
-  table_.Insert(key.hash, PlaceOf(part, i));
+  table_.Insert(key.hash, IdOf(part, i));
   if (use != nullptr) use->used_bytes.fetch_add(charge, std::memory_order_relaxed);
   FitGhosts();
   return out;

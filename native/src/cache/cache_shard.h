@@ -56,8 +56,8 @@ class CacheShard {
   static uint64_t ChargeOf(const CachedBlock& block) { return block.charge() + kEntryCharge; }
 
  private:
-  /// Hash table from keys to places of entries: open addressing with linear probing, two fifths to
-  /// half full. A slot holds 32 bits of the hash beside the place, so a search touches only the
+  /// Hash table from keys to ids of entries: open addressing with linear probing, two fifths to
+  /// half full. A slot holds 32 bits of the hash beside the id, so a search touches only the
   /// entry that it looks for, and a removal touches none.
   class Table {
    public:
@@ -66,9 +66,9 @@ class CacheShard {
     template <typename Matches>
     uint32_t Find(uint64_t hash, Matches matches) const;
     /// Allocates the memory that the next Insert() needs.
-    void MakePlace();
-    void Insert(uint64_t hash, uint32_t place);
-    void Remove(uint64_t hash, uint32_t place);
+    void ReserveOne();
+    void Insert(uint64_t hash, uint32_t id);
+    void Remove(uint64_t hash, uint32_t id);
     size_t slots() const { return slots_.size(); }
 
    private:
@@ -81,9 +81,9 @@ class CacheShard {
     size_t Distance(size_t i, size_t from) const {
       return i >= from ? i - from : i + slots_.size() - from;
     }
-    void Place(uint64_t slot);
+    void PutSlot(uint64_t slot);
 
-    std::vector<uint64_t> slots_;  // tag, place + 1; none before the first entry
+    std::vector<uint64_t> slots_;  // tag, id + 1; none before the first entry
     size_t count_ = 0;
   };
 
@@ -94,8 +94,8 @@ class CacheShard {
 
   static uint64_t HashOf(const CacheKey& key);
   static size_t Number(Segment segment) { return static_cast<size_t>(segment); }
-  /// The entry's place as the table stores it: its index in the queue, and the segment.
-  static uint32_t PlaceOf(size_t part, uint32_t i) { return i << 1 | static_cast<uint32_t>(part); }
+  /// The entry's id as the table stores it: its index in the queue, and the segment.
+  static uint32_t IdOf(size_t part, uint32_t i) { return i << 1 | static_cast<uint32_t>(part); }
   /// Index of the key's entry in the queue of its segment, or BlockQueue::kNone.
   uint32_t Find(const Key& key) const LAVA_REQUIRES(mutex_);
   BlockCache::Ref Drop(size_t part, uint32_t i, uint64_t hash) LAVA_REQUIRES(mutex_);

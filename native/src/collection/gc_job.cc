@@ -167,19 +167,19 @@ class SurvivorBatch {
   struct Survivor {
     const ValueReader* reader;
     uint64_t key_offset, key_bytes;
-    StoredPlace at;
+    KeyIndexEntry at;
     bool hot;
     std::optional<uint64_t> timestamp;
     size_t range = 0;
   };
 
-  bool HasRoomFor(const StoredPlace& place) const {
-    return survivors_.empty() || bytes_ + place.place.bytes + kBetweenBytesMax <= kBytesMax;
+  bool HasRoomFor(const KeyIndexEntry& entry) const {
+    return survivors_.empty() || bytes_ + entry.handle.bytes + kBetweenBytesMax <= kBytesMax;
   }
   void Add(Slice key, Survivor survivor) {
     survivor.key_offset = keys_.size();
     survivor.key_bytes = key.size();
-    bytes_ += survivor.at.place.bytes + kBetweenBytesMax;
+    bytes_ += survivor.at.handle.bytes + kBetweenBytesMax;
     survivors_.push_back(survivor);
     keys_.append(key);
   }
@@ -190,14 +190,14 @@ class SurvivorBatch {
     std::sort(order_.begin(), order_.end(), [this](size_t a, size_t b) {
       const Survivor &x = survivors_[a], &y = survivors_[b];
       return x.reader != y.reader ? std::less<>()(x.reader, y.reader)
-                                  : x.at.place.offset < y.at.place.offset;
+                                  : x.at.handle.offset < y.at.handle.offset;
     });
     ranges_.clear();
     for (size_t rank = 0; rank < order_.size(); ++rank) {
       Survivor& survivor = survivors_[order_[rank]];
       survivor.range = rank;
       ranges_.push_back(
-          {&survivor.reader->file(), survivor.at.place.offset, survivor.at.place.bytes});
+          {&survivor.reader->file(), survivor.at.handle.offset, survivor.at.handle.bytes});
     }
     [[maybe_unused]] const size_t begun = reads_.Begin(ranges_);
     LAVA_DCHECK(begun == ranges_.size());
@@ -241,9 +241,9 @@ class SurvivorCopy {
   /// Call in ascending order of (key, birth).
   Status Add(const ValueFileMeta& from, const ValueKeyIterator& at, bool hot,
              std::optional<uint64_t> timestamp) {
-    const StoredPlace place = at.stored_place();
-    if (!next_->HasRoomFor(place)) LAVA_RETURN_IF_ERROR(TurnOver());
-    next_->Add(at.key(), {ReaderOf(from), 0, 0, place, hot, timestamp});
+    const KeyIndexEntry entry = at.index_entry();
+    if (!next_->HasRoomFor(entry)) LAVA_RETURN_IF_ERROR(TurnOver());
+    next_->Add(at.key(), {ReaderOf(from), 0, 0, entry, hot, timestamp});
     return Status::OK();
   }
   Status Finish() {
@@ -268,8 +268,8 @@ class SurvivorCopy {
     return Status::OK();
   }
   Status Copy(const SurvivorBatch::Survivor& survivor) {
-    const StoredPlace& at = survivor.at;
-    LAVA_RETURN_IF_ERROR(break_.Look(at.place.bytes));
+    const KeyIndexEntry& at = survivor.at;
+    LAVA_RETURN_IF_ERROR(break_.Look(at.handle.bytes));
     LAVA_ASSIGN_OR_RETURN(const Slice record, read_->RecordOf(survivor));
     const Slice key = read_->KeyOf(survivor);
     Compression codec;

@@ -39,11 +39,11 @@ Status DBImpl::GetExternal(Table* table, KeyRef key, EntryLocation* location) {
   if (reference->is_logged()) return Status::OK();
   const auto file = view->version->value_files.find(reference->birth);
   if (file == view->version->value_files.end()) return Status::NotFound();  // it was collected
-  ValuePlace place;
+  ValueHandle handle;
   LAVA_RETURN_IF_ERROR(
-      ReaderOf(*file->second.file)->Locate(internal.slice(), reference->birth, &place));
-  location->offset = place.offset;
-  location->bytes = place.bytes;
+      ReaderOf(*file->second.file)->Locate(internal.slice(), reference->birth, &handle));
+  location->offset = handle.offset;
+  location->bytes = handle.bytes;
   return Status::OK();
 }
 

@@ -18,7 +18,7 @@
 
 namespace lava {
 
-/// What all components of one instance share: its options, its place, what it borrows from the host
+/// What all components of one instance share: its options, its path, what it borrows from the host
 /// and the process, its budget and its counters.
 ///
 /// Threads:    any, once Open() has returned. Members that change are atomic or have locks of their

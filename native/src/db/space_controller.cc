@@ -13,9 +13,9 @@ SpaceController::SpaceController(const SpaceLimits& limits, uint64_t slowed_byte
       quota_(quota),
       clock_(clock) {}
 
-void SpaceController::Join(SpaceMember* member) { quota_->Join(&place_, member); }
+void SpaceController::Join(SpaceMember* member) { quota_->Join(&membership_, member); }
 
-void SpaceController::Leave() { quota_->Leave(&place_); }
+void SpaceController::Leave() { quota_->Leave(&membership_); }
 
 SpaceState SpaceController::state() const {
   MutexLock lock(&mutex_);
@@ -51,20 +51,20 @@ void SpaceController::Update(const SpaceWork& work) {
   MutexLock lock(&mutex_);
   Count(work);
   state_.own = JudgeSpace(state_.use, limits_);
-  state_.process = quota_->Update(&place_, MakeReport(work));
+  state_.process = quota_->Update(&membership_, MakeReport(work));
 }
 
 SpaceVerdict SpaceController::Report(const SpaceWork& work) {
   MutexLock lock(&mutex_);
   Count(work);
-  state_.process = quota_->Update(&place_, MakeReport(work));
+  state_.process = quota_->Update(&membership_, MakeReport(work));
   return state_.process;
 }
 
 void SpaceController::Answer(const SpaceWork& work, const SpaceVerdict& looked_by) {
   MutexLock lock(&mutex_);
   Count(work);
-  state_.process = quota_->Answer(&place_, MakeReport(work), looked_by);
+  state_.process = quota_->Answer(&membership_, MakeReport(work), looked_by);
 }
 
 bool SpaceController::IsVerdictOld() const {
@@ -89,7 +89,7 @@ void SpaceController::Pay(uint64_t bytes) {
   uint64_t rate = SlowedBytesPerSecond(state_.own, slowed_bytes_per_second_, FreedBytesPerSecond());
   const uint64_t now_us = clock_->MonotonicMicros();
   if (state_.process.writes.slow > 0) {
-    const uint64_t share = quota_->BytesPerSecond(&place_, slowed_bytes_per_second_, now_us);
+    const uint64_t share = quota_->BytesPerSecond(&membership_, slowed_bytes_per_second_, now_us);
     if (rate == 0 || (share > 0 && share < rate)) rate = share;
   }
   if (rate == 0) return;
@@ -98,7 +98,7 @@ void SpaceController::Pay(uint64_t bytes) {
 
 Status SpaceController::AwaitProcess(uint64_t* round, uint64_t waited_us) {
   if (*round == 0) *round = quota_->NextRound();
-  return quota_->Await(&place_, *round, waited_us, kPinnedWaitUs);
+  return quota_->Await(&membership_, *round, waited_us, kPinnedWaitUs);
 }
 
 SpaceController::Remedy SpaceController::FindRemedy(uint64_t waited_us) {

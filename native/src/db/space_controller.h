@@ -130,7 +130,7 @@ class SpaceController {
   SpaceQuota* const quota_;
   Clock* const clock_;
   std::atomic<uint64_t> copied_bytes_{0};
-  SpaceQuota::Place place_;  // guarded by the quota
+  SpaceQuota::Membership membership_;  // guarded by the quota
 
   mutable Mutex mutex_;
   SpaceState state_ LAVA_GUARDED_BY(mutex_);

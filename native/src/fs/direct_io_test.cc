@@ -171,13 +171,13 @@ TEST_F(DirectIoTest, AWriteBesideTheCallerThatFailsIsToldWithTheFile) {
 TEST_F(DirectIoTest, ReadsAroundEveryBorderOfBlocks) {
   const std::string content = Write("a", random_.Bytes(3 * 4096 + 100));
   const auto file = Open("a");
-  std::vector<uint64_t> places;
+  std::vector<uint64_t> offsets;
   for (const uint64_t block : {0, 512, 4096, 8192, 12288})
     for (int64_t near = -2; near <= 2; ++near)
-      if (static_cast<int64_t>(block) + near >= 0) places.push_back(block + near);
-  for (const uint64_t near : {98, 99, 100}) places.push_back(3 * 4096 + near);
-  for (const uint64_t begin : places)
-    for (const uint64_t end : places)
+      if (static_cast<int64_t>(block) + near >= 0) offsets.push_back(block + near);
+  for (const uint64_t near : {98, 99, 100}) offsets.push_back(3 * 4096 + near);
+  for (const uint64_t begin : offsets)
+    for (const uint64_t end : offsets)
       if (begin <= end) ExpectReads(*file, content, begin, end - begin);
   EXPECT_EQ(faults_.misaligned, 0);
   EXPECT_EQ(direct_->files_refused_direct(), 0u);

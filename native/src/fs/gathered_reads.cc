@@ -6,13 +6,13 @@ namespace lava::fs {
 
 void GatheredReads::Clear() {
   batch_.Clear();
-  places_.clear();
+  ranges_.clear();
 }
 
 size_t GatheredReads::Begin(std::span<const FileRange> ranges) {
   Clear();
-  while (places_.size() < ranges.size()) {
-    const size_t begin = places_.size();
+  while (ranges_.size() < ranges.size()) {
+    const size_t begin = ranges_.size();
     const FileRange& first = ranges[begin];
     uint64_t bytes = first.bytes;
     size_t end = begin + 1;
@@ -25,10 +25,10 @@ size_t GatheredReads::Begin(std::span<const FileRange> ranges) {
     if (begin > 0 && batch_.bytes_wanted() + bytes > limits_.batch_bytes_max) break;
     const size_t piece = batch_.Add(*first.file, first.offset, bytes);
     for (size_t i = begin; i < end; ++i)
-      places_.push_back({piece, ranges[i].offset - first.offset, ranges[i].bytes});
+      ranges_.push_back({piece, ranges[i].offset - first.offset, ranges[i].bytes});
   }
   batch_.Begin();
-  return places_.size();
+  return ranges_.size();
 }
 
 }  // namespace lava::fs

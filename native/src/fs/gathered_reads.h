@@ -42,10 +42,10 @@ class GatheredReads {
   void Finish() { batch_.Finish(); }
   /// Replaces the limits' batch_bytes_max for later calls.
   void SetBatchBytesMax(uint64_t bytes) { limits_.batch_bytes_max = bytes; }
-  const Status& status(size_t range) const { return batch_.status(places_[range].piece); }
+  const Status& status(size_t range) const { return batch_.status(ranges_[range].piece); }
   Slice bytes(size_t range) const {
-    const Place& place = places_[range];
-    return batch_.bytes(place.piece).substr(place.offset, place.bytes);
+    const PieceRange& in_piece = ranges_[range];
+    return batch_.bytes(in_piece.piece).substr(in_piece.offset, in_piece.bytes);
   }
   /// The next two are of the last Read().
   uint64_t pieces() const { return batch_.pieces(); }
@@ -53,13 +53,13 @@ class GatheredReads {
   void Clear();
 
  private:
-  struct Place {
+  struct PieceRange {
     size_t piece;
     uint64_t offset, bytes;  // within the piece
   };
   GatherLimits limits_;
   ReadBatch batch_;
-  std::vector<Place> places_;
+  std::vector<PieceRange> ranges_;
 };
 
 }  // namespace lava::fs

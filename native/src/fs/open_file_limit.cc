@@ -27,11 +27,11 @@ OpenFileLimit* OpenFileLimit::Process() {
 
 void OpenFileLimit::Add(EvictableFile* file) {
   MutexLock lock(&mutex_);
-  const auto place = files_.insert(files_.end(), file);
+  const auto position = files_.insert(files_.end(), file);
   try {
-    places_[file] = place;
+    positions_[file] = position;
   } catch (const std::bad_alloc&) {
-    files_.erase(place);
+    files_.erase(position);
     throw;
   }
   if (files_.size() <= files_max_) return;
@@ -41,10 +41,10 @@ void OpenFileLimit::Add(EvictableFile* file) {
 
 void OpenFileLimit::Remove(EvictableFile* file) {
   MutexLock lock(&mutex_);
-  const auto place = places_.find(file);
-  if (place == places_.end()) return;
-  files_.erase(place->second);
-  places_.erase(place);
+  const auto position = positions_.find(file);
+  if (position == positions_.end()) return;
+  files_.erase(position->second);
+  positions_.erase(position);
 }
 
 uint32_t OpenFileLimit::Evict(uint32_t count) {
@@ -76,7 +76,7 @@ void OpenFileLimit::Sweep(uint32_t wanted, bool force, uint32_t* closed) {
     if (file->TryEvict(force)) {
       ++*closed;
       files_.pop_front();
-      places_.erase(file);
+      positions_.erase(file);
     } else {
       files_.splice(files_.end(), files_, files_.begin());
     }

@@ -45,7 +45,7 @@ class OpenFileLimit {
   uint32_t files_max_ LAVA_GUARDED_BY(mutex_);
   using Files = std::list<EvictableFile*>;
   Files files_ LAVA_GUARDED_BY(mutex_);  // the front is asked first
-  std::unordered_map<EvictableFile*, Files::iterator> places_ LAVA_GUARDED_BY(mutex_);
+  std::unordered_map<EvictableFile*, Files::iterator> positions_ LAVA_GUARDED_BY(mutex_);
 };
 
 }  // namespace lava::fs

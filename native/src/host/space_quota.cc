@@ -32,11 +32,11 @@ void SpaceQuota::SetLimit(uint64_t high_bytes, uint64_t low_bytes) {
   limited_ = high_bytes > 0;
   Judge();
   // Files that only snapshots keep were not counted without a limit, and verdicts are outdated.
-  for (Place* place : places_) {
-    place->spent_step = 0;
-    if (place->asked) continue;
-    place->asked = true;
-    place->member->RequestSpace();
+  for (Membership* membership : memberships_) {
+    membership->spent_step = 0;
+    if (membership->asked) continue;
+    membership->asked = true;
+    membership->member->RequestSpace();
   }
 }
 
@@ -61,19 +61,19 @@ SpaceUse SpaceQuota::TotalNow() const {
   return total;
 }
 
-void SpaceQuota::Join(Place* place, SpaceMember* member) {
+void SpaceQuota::Join(Membership* membership, SpaceMember* member) {
   MutexLock lock(&mutex_);
-  place->member = member;
-  places_.push_back(place);
+  membership->member = member;
+  memberships_.push_back(membership);
 }
 
-void SpaceQuota::Leave(Place* place) {
+void SpaceQuota::Leave(Membership* membership) {
   MutexLock lock(&mutex_);
-  if (place->member == nullptr) return;
-  place->member = nullptr;
-  places_.remove(place);
+  if (membership->member == nullptr) return;
+  membership->member = nullptr;
+  memberships_.remove(membership);
   counted_at_us_ = 0;  // it may have counted as a writer
-  AddToTotal(place->report.use, ~0ull);
+  AddToTotal(membership->report.use, ~0ull);
   Judge();
 }
 
@@ -87,33 +87,33 @@ void SpaceQuota::AddOnVolumes(const SpaceUse& use, uint64_t sign) {
   Add(use, sign, &on_volumes_);
 }
 
-SpaceVerdict SpaceQuota::Update(Place* place, const SpaceReport& report) {
+SpaceVerdict SpaceQuota::Update(Membership* membership, const SpaceReport& report) {
   MutexLock lock(&mutex_);
-  Put(place, report);
+  Put(membership, report);
   Judge();
-  return VerdictOf(*place);
+  return VerdictOf(*membership);
 }
 
-SpaceVerdict SpaceQuota::Answer(Place* place, const SpaceReport& report,
+SpaceVerdict SpaceQuota::Answer(Membership* membership, const SpaceReport& report,
                                 const SpaceVerdict& looked_by) {
   MutexLock lock(&mutex_);
-  Put(place, report);
-  place->asked = place->giving_up = false;
-  if (!report.busy && looked_by.collects) place->spent_step = looked_by.step;
-  place->answered = round_;
+  Put(membership, report);
+  membership->asked = membership->giving_up = false;
+  if (!report.busy && looked_by.collects) membership->spent_step = looked_by.step;
+  membership->answered = round_;
   Judge();
-  return VerdictOf(*place);
+  return VerdictOf(*membership);
 }
 
-void SpaceQuota::Put(Place* place, const SpaceReport& report) {
-  if (place->member == nullptr) return;
-  const SpaceUse& before = place->report.use;
+void SpaceQuota::Put(Membership* membership, const SpaceReport& report) {
+  if (membership->member == nullptr) return;
+  const SpaceUse& before = membership->report.use;
   if (report.busy || before.file_bytes != report.use.file_bytes ||
       before.live_bytes != report.use.live_bytes)
-    place->spent_step = 0;
+    membership->spent_step = 0;
   AddToTotal(before, ~0ull);
   AddToTotal(report.use, 1);
-  place->report = report;
+  membership->report = report;
 }
 
 void SpaceQuota::Judge() {
@@ -125,39 +125,39 @@ void SpaceQuota::Judge() {
   epoch_.fetch_add(1, std::memory_order_relaxed);
   ChooseCollectors();
   if (was_full && !pressure_.stop)
-    for (Place* place : places_) place->member->SpaceFreed();
+    for (Membership* membership : memberships_) membership->member->SpaceFreed();
 }
 
 void SpaceQuota::ChooseCollectors() {
   garbage_most_ = 0;
-  for (Place* place : places_) place->collects = false;
+  for (Membership* membership : memberships_) membership->collects = false;
   if (step_ == 0) return;
-  std::vector<Place*> places(places_.begin(), places_.end());
+  std::vector<Membership*> memberships(memberships_.begin(), memberships_.end());
   std::vector<SpaceShare> shares;
-  for (const Place* place : places) {
-    const SpaceUse& use = place->report.use;
+  for (const Membership* membership : memberships) {
+    const SpaceUse& use = membership->report.use;
     shares.push_back({.file_bytes = use.file_bytes,
                       .garbage_bytes = GarbageOf(use),
-                      .spent_step = place->spent_step});
+                      .spent_step = membership->spent_step});
   }
   for (const uint32_t i : PickCollectors(shares, step_)) {
     garbage_most_ = std::max(garbage_most_, shares[i].garbage_bytes);
-    places[i]->collects = true;
-    if (places[i]->asked || places[i]->report.busy) continue;
-    places[i]->asked = true;
-    places[i]->member->RequestSpace();
+    memberships[i]->collects = true;
+    if (memberships[i]->asked || memberships[i]->report.busy) continue;
+    memberships[i]->asked = true;
+    memberships[i]->member->RequestSpace();
   }
 }
 
-SpaceVerdict SpaceQuota::VerdictOf(const Place& place) const {
+SpaceVerdict SpaceQuota::VerdictOf(const Membership& membership) const {
   SpaceVerdict verdict{.writes = pressure_,
                        .work = {},
-                       .collects = place.collects,
-                       .retry = place.answered < round_,
+                       .collects = membership.collects,
+                       .retry = membership.answered < round_,
                        .step = step_,
                        .epoch = epoch_.load(std::memory_order_relaxed)};
-  if (place.collects)
-    verdict.work = PressureOfShare(pressure_, GarbageOf(place.report.use), garbage_most_);
+  if (membership.collects)
+    verdict.work = PressureOfShare(pressure_, GarbageOf(membership.report.use), garbage_most_);
   return verdict;
 }
 
@@ -167,19 +167,19 @@ uint64_t SpaceQuota::NextRound() {
 }
 
 // Whether nothing more can be expected of an instance that was asked in the round or later.
-bool SpaceQuota::HasLooked(const Place& place, uint64_t round) const {
-  if (place.report.busy) return false;
-  const bool has_any = GarbageOf(place.report.use) > 0;
-  if (!has_any && place.report.use.pinned_bytes == 0) return true;
-  return place.answered >= round && (!has_any || place.spent_step >= kSpaceStepFull);
+bool SpaceQuota::HasLooked(const Membership& membership, uint64_t round) const {
+  if (membership.report.busy) return false;
+  const bool has_any = GarbageOf(membership.report.use) > 0;
+  if (!has_any && membership.report.use.pinned_bytes == 0) return true;
+  return membership.answered >= round && (!has_any || membership.spent_step >= kSpaceStepFull);
 }
 
-Status SpaceQuota::Await(const Place* place, uint64_t round, uint64_t waited_us,
+Status SpaceQuota::Await(const Membership* membership, uint64_t round, uint64_t waited_us,
                          uint64_t pinned_wait_us) {
   MutexLock lock(&mutex_);
   if (!pressure_.stop) return Status::OK();
   bool all_looked = true;
-  for (Place* other : places_) {
+  for (Membership* other : memberships_) {
     if (HasLooked(*other, round)) continue;
     all_looked = false;
     // It may have found nothing before this write came, or its readers may have released files.
@@ -199,19 +199,19 @@ Status SpaceQuota::Await(const Place* place, uint64_t round, uint64_t waited_us,
   if (pinned && total_.file_bytes + total_.copied_bytes < limits_.high_bytes) {
     if (waited_us < pinned_wait_us || GiveUpOldest()) return Status::OK();
   }
-  return Full(*place);
+  return Full(*membership);
 }
 
 // One at a time, because one may be enough.
 bool SpaceQuota::GiveUpOldest() {
-  Place* oldest = nullptr;
-  for (Place* place : places_) {
-    if (place->giving_up) return true;
-    if (place->report.use.pinned_bytes == 0 ||
-        place->report.oldest_snapshot == SpaceReport::kNoSnapshot)
+  Membership* oldest = nullptr;
+  for (Membership* membership : memberships_) {
+    if (membership->giving_up) return true;
+    if (membership->report.use.pinned_bytes == 0 ||
+        membership->report.oldest_snapshot == SpaceReport::kNoSnapshot)
       continue;
-    if (oldest == nullptr || place->report.oldest_snapshot < oldest->report.oldest_snapshot)
-      oldest = place;
+    if (oldest == nullptr || membership->report.oldest_snapshot < oldest->report.oldest_snapshot)
+      oldest = membership;
   }
   if (oldest == nullptr) return false;
   oldest->giving_up = true;
@@ -219,18 +219,19 @@ bool SpaceQuota::GiveUpOldest() {
   return true;
 }
 
-Status SpaceQuota::Full(const Place& place) const {
-  const Place* most = &place;
+Status SpaceQuota::Full(const Membership& membership) const {
+  const Membership* most = &membership;
   std::string failure;
-  for (const Place* other : places_) {
+  for (const Membership* other : memberships_) {
     if (TakenBy(other->report.use) > TakenBy(most->report.use)) most = other;
     if (failure.empty() && !other->report.failure.empty())
       failure = "; in " + other->member->space_name() + ": " + other->report.failure;
   }
-  const std::string name = place.member == nullptr ? "" : " to " + place.member->space_name();
+  const std::string name =
+      membership.member == nullptr ? "" : " to " + membership.member->space_name();
   const std::string most_name = most->member == nullptr ? "" : most->member->space_name();
   return Status::NoSpace(
-      "write" + name + ": the files of the process's " + std::to_string(places_.size()) +
+      "write" + name + ": the files of the process's " + std::to_string(memberships_.size()) +
       " instances take " + std::to_string(total_.file_bytes) +
       " bytes and those that only snapshots and local copies keep " +
       std::to_string(TotalNow().pinned_bytes) + ", " +
@@ -238,8 +239,8 @@ Status SpaceQuota::Full(const Place& place) const {
       " is " + std::to_string(limits_.high_bytes) + " and about " +
       std::to_string(total_.live_bytes) +
       " bytes are in use, so nothing more can be given back; this instance takes " +
-      std::to_string(TakenBy(place.report.use)) + " of them, most takes " + most_name + " with " +
-      std::to_string(TakenBy(most->report.use)) + ": " + Remedy() + failure);
+      std::to_string(TakenBy(membership.report.use)) + " of them, most takes " + most_name +
+      " with " + std::to_string(TakenBy(most->report.use)) + ": " + Remedy() + failure);
 }
 
 // The rule of docs/configuration.md: twice the live bytes plus the volume's own needs.
@@ -253,16 +254,17 @@ std::string SpaceQuota::Remedy() const {
          ", or keep less state";
 }
 
-uint64_t SpaceQuota::BytesPerSecond(Place* place, uint64_t bytes_per_second_max, uint64_t now_us) {
+uint64_t SpaceQuota::BytesPerSecond(Membership* membership, uint64_t bytes_per_second_max,
+                                    uint64_t now_us) {
   MutexLock lock(&mutex_);
-  if (place->paid_us + kWritesForUs <= now_us) ++writers_;
-  place->paid_us = std::max(now_us, uint64_t{1});
+  if (membership->paid_us + kWritesForUs <= now_us) ++writers_;
+  membership->paid_us = std::max(now_us, uint64_t{1});
   uint64_t freed = 0;
-  for (const Place* other : places_) freed += other->report.freed_bytes_per_second;
+  for (const Membership* other : memberships_) freed += other->report.freed_bytes_per_second;
   if (now_us < counted_at_us_ || now_us - counted_at_us_ >= kCountEachUs) {
     counted_at_us_ = now_us;
     writers_ = 0;
-    for (const Place* other : places_)
+    for (const Membership* other : memberships_)
       if (other->paid_us > 0 && other->paid_us + kWritesForUs > now_us) ++writers_;
   }
   return SlowedShare(pressure_, bytes_per_second_max, freed, writers_);

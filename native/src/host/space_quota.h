@@ -73,7 +73,7 @@ struct VolumeLimit {
 class SpaceQuota {
  public:
   /// A member's state. Guarded by the quota.
-  struct Place {
+  struct Membership {
     SpaceMember* member = nullptr;  // null: not joined
     SpaceReport report;
     uint32_t spent_step = 0;  // step without anything to free; 0: none since its files changed
@@ -94,16 +94,16 @@ class SpaceQuota {
   /// Changes whenever a verdict may have changed.
   uint64_t epoch() const { return epoch_.load(std::memory_order_relaxed); }
 
-  void Join(Place* place, SpaceMember* member) LAVA_EXCLUDES(mutex_);
+  void Join(Membership* membership, SpaceMember* member) LAVA_EXCLUDES(mutex_);
   /// Gives the member's share back. The member is not called any more once this returns.
-  void Leave(Place* place) LAVA_EXCLUDES(mutex_);
+  void Leave(Membership* membership) LAVA_EXCLUDES(mutex_);
 
   /// To be called whenever the instance's files or jobs have changed.
-  SpaceVerdict Update(Place* place, const SpaceReport& report) LAVA_EXCLUDES(mutex_);
+  SpaceVerdict Update(Membership* membership, const SpaceReport& report) LAVA_EXCLUDES(mutex_);
   /// To be called when the work of RequestSpace() or RequestGiveUp() is done. looked_by: the
   /// verdict that the work followed.
-  SpaceVerdict Answer(Place* place, const SpaceReport& report, const SpaceVerdict& looked_by)
-      LAVA_EXCLUDES(mutex_);
+  SpaceVerdict Answer(Membership* membership, const SpaceReport& report,
+                      const SpaceVerdict& looked_by) LAVA_EXCLUDES(mutex_);
 
   /// For a write that finds the limit reached: answers of earlier rounds do not count for it.
   uint64_t NextRound() LAVA_EXCLUDES(mutex_);
@@ -111,11 +111,11 @@ class SpaceQuota {
   /// snapshots alone keep it reached, the oldest one of the process is given up after
   /// pinned_wait_us.
   /// Errors:     NoSpace when all have answered since the round and nothing can be freed.
-  Status Await(const Place* place, uint64_t round, uint64_t waited_us, uint64_t pinned_wait_us)
-      LAVA_EXCLUDES(mutex_);
+  Status Await(const Membership* membership, uint64_t round, uint64_t waited_us,
+               uint64_t pinned_wait_us) LAVA_EXCLUDES(mutex_);
 
   /// The rate at which an instance may write while writes are slowed; counts it as a writer.
-  uint64_t BytesPerSecond(Place* place, uint64_t bytes_per_second_max, uint64_t now_us)
+  uint64_t BytesPerSecond(Membership* membership, uint64_t bytes_per_second_max, uint64_t now_us)
       LAVA_EXCLUDES(mutex_);
 
   /// The number of a new snapshot: later snapshots of any instance have higher ones.
@@ -127,13 +127,13 @@ class SpaceQuota {
   Statistics statistics() const LAVA_EXCLUDES(mutex_);
 
  private:
-  void Put(Place* place, const SpaceReport& report) LAVA_REQUIRES(mutex_);
+  void Put(Membership* membership, const SpaceReport& report) LAVA_REQUIRES(mutex_);
   void Judge() LAVA_REQUIRES(mutex_);
   void ChooseCollectors() LAVA_REQUIRES(mutex_);
-  SpaceVerdict VerdictOf(const Place& place) const LAVA_REQUIRES(mutex_);
-  bool HasLooked(const Place& place, uint64_t round) const LAVA_REQUIRES(mutex_);
+  SpaceVerdict VerdictOf(const Membership& membership) const LAVA_REQUIRES(mutex_);
+  bool HasLooked(const Membership& membership, uint64_t round) const LAVA_REQUIRES(mutex_);
   bool GiveUpOldest() LAVA_REQUIRES(mutex_);
-  Status Full(const Place& place) const LAVA_REQUIRES(mutex_);
+  Status Full(const Membership& membership) const LAVA_REQUIRES(mutex_);
   SpaceUse TotalNow() const LAVA_REQUIRES(mutex_);
   void AddToTotal(const SpaceUse& use, uint64_t sign) LAVA_REQUIRES(mutex_);
   void AddOnVolumes(const SpaceUse& use, uint64_t sign) LAVA_EXCLUDES(mutex_);
@@ -150,7 +150,7 @@ class SpaceQuota {
   // Its mutex is taken under this one.
   SpaceQuota* process_ LAVA_GUARDED_BY(mutex_) = nullptr;
   SpaceUse on_volumes_ LAVA_GUARDED_BY(mutex_);  // of quotas whose process_ is this one
-  std::list<Place*> places_ LAVA_GUARDED_BY(mutex_);
+  std::list<Membership*> memberships_ LAVA_GUARDED_BY(mutex_);
   SpaceUse total_ LAVA_GUARDED_BY(mutex_);
   SpacePressure pressure_ LAVA_GUARDED_BY(mutex_);
   uint32_t step_ LAVA_GUARDED_BY(mutex_) = 0;

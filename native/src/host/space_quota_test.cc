@@ -31,18 +31,18 @@ SpaceReport Pinned(uint64_t file_bytes, uint64_t pinned_bytes, uint64_t oldest_s
 class Instance : public SpaceMember {
  public:
   Instance(SpaceQuota* quota, std::string name) : quota_(quota), name_(std::move(name)) {
-    quota_->Join(&place, this);
+    quota_->Join(&membership, this);
   }
   ~Instance() override { Leave(); }
-  void Leave() { quota_->Leave(&place); }
-  void Report(const SpaceReport& report) { verdict = quota_->Update(&place, report); }
+  void Leave() { quota_->Leave(&membership); }
+  void Report(const SpaceReport& report) { verdict = quota_->Update(&membership, report); }
   /// Answers as an instance does, which works by its current verdict.
   void Answer(const SpaceReport& report) {
     Report(report);
-    verdict = quota_->Answer(&place, report, verdict);
+    verdict = quota_->Answer(&membership, report, verdict);
   }
   Status Await(uint64_t round, uint64_t waited_us = 0) const {
-    return quota_->Await(&place, round, waited_us, kPinnedWaitUs);
+    return quota_->Await(&membership, round, waited_us, kPinnedWaitUs);
   }
   bool IsOld() const { return verdict.epoch != quota_->epoch(); }
 
@@ -51,7 +51,7 @@ class Instance : public SpaceMember {
   void RequestGiveUp(uint64_t snapshot) override { given_up.push_back(snapshot); }
   void SpaceFreed() override { ++freed; }
 
-  SpaceQuota::Place place;
+  SpaceQuota::Membership membership;
   SpaceVerdict verdict;
   int requests = 0, freed = 0;
   std::vector<uint64_t> given_up;
@@ -296,14 +296,14 @@ TEST_F(SpaceQuotaTest, ThoseThatWriteShareWhatIsAllowed) {
   b.Report(Files(0, 0));
   const uint64_t all = SlowedBytesPerSecond(a.verdict.writes, 8000, 0);
   ASSERT_GT(all, 0u);
-  EXPECT_EQ(quota.BytesPerSecond(&a.place, 8000, kNowUs), all);
-  EXPECT_EQ(quota.BytesPerSecond(&b.place, 8000, kNowUs + 1), all / 2);
-  EXPECT_EQ(quota.BytesPerSecond(&a.place, 8000, kNowUs + 900'000), all / 2);
-  EXPECT_EQ(quota.BytesPerSecond(&a.place, 8000, kNowUs + 1'800'000), all)
+  EXPECT_EQ(quota.BytesPerSecond(&a.membership, 8000, kNowUs), all);
+  EXPECT_EQ(quota.BytesPerSecond(&b.membership, 8000, kNowUs + 1), all / 2);
+  EXPECT_EQ(quota.BytesPerSecond(&a.membership, 8000, kNowUs + 900'000), all / 2);
+  EXPECT_EQ(quota.BytesPerSecond(&a.membership, 8000, kNowUs + 1'800'000), all)
       << "the other has not written for a second";
-  EXPECT_EQ(quota.BytesPerSecond(&b.place, 8000, kNowUs + 1'800'001), all / 2);
+  EXPECT_EQ(quota.BytesPerSecond(&b.membership, 8000, kNowUs + 1'800'001), all / 2);
   b.Leave();
-  EXPECT_EQ(quota.BytesPerSecond(&a.place, 8000, kNowUs + 1'800'002), all) << "at once";
+  EXPECT_EQ(quota.BytesPerSecond(&a.membership, 8000, kNowUs + 1'800'002), all) << "at once";
 }
 
 TEST_F(SpaceQuotaTest, WritesGetTwiceWhatAllFree) {
@@ -311,7 +311,7 @@ TEST_F(SpaceQuotaTest, WritesGetTwiceWhatAllFree) {
   frees.freed_bytes_per_second = 3000;
   a.Report(frees);
   b.Report(frees);
-  EXPECT_EQ(quota.BytesPerSecond(&a.place, 8000, kNowUs),
+  EXPECT_EQ(quota.BytesPerSecond(&a.membership, 8000, kNowUs),
             SlowedBytesPerSecond(b.verdict.writes, 8000, 6000));
   EXPECT_GT(SlowedBytesPerSecond(b.verdict.writes, 8000, 6000),
             SlowedBytesPerSecond(b.verdict.writes, 8000, 3000));
@@ -319,7 +319,7 @@ TEST_F(SpaceQuotaTest, WritesGetTwiceWhatAllFree) {
 
 TEST_F(SpaceQuotaTest, NobodyIsSlowedBelowTheLowLimit) {
   a.Report(Files(100, 0));
-  EXPECT_EQ(quota.BytesPerSecond(&a.place, 8000, kNowUs), 0u);
+  EXPECT_EQ(quota.BytesPerSecond(&a.membership, 8000, kNowUs), 0u);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/shared_reference.h"
-#include "fs/places.h"
+#include "fs/paths.h"
 #include "fs/posix_block_device.h"
 #include "fs/posix_error.h"
 #include "host/pin_marker.h"

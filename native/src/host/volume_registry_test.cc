@@ -8,7 +8,7 @@
 #include <fstream>
 #include <thread>
 
-#include "fs/places.h"
+#include "fs/paths.h"
 #include "fs/posix_block_device.h"
 #include "fs/posix_test_util.h"
 #include "host/pin_marker.h"

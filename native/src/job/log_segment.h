@@ -28,7 +28,7 @@ class LogSegment {
                                                     const FileId& id,
                                                     const ValueLogOptions& options);
 
-  /// Sets *reference to the value's place, but not its timestamp. synced: the value is on the
+  /// Sets *reference to the value's location, but not its timestamp. synced: the value is on the
   /// device; otherwise it survives only the end of the process.
   /// Errors: those of ValueLogWriter; later appends then fail, too.
   Status Append(Slice key, Slice value, bool synced, ValueReference* reference);
@@ -52,8 +52,8 @@ class LogSegment {
   }
   const std::string& path() const { return path_; }
 
-  /// The value of a reference that has a place in this segment; the segment may have become a value
-  /// file meanwhile. Errors: Corruption, IOError, naming the path.
+  /// The value of a reference into this segment; the segment may have become a value file
+  /// meanwhile. Errors: Corruption, IOError, naming the path.
   Status Read(Slice key, const ValueReference& reference, std::string* value) const;
   /// As Read(), piece by piece. False: the sink got nothing, and Read() reports the reason. Errors:
   /// also the sink's; an error may occur after the sink has received all pieces.

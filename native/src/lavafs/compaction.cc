@@ -33,7 +33,7 @@ Status VolumeImpl::Compact(bool* begun) {
   committing_ = compacting_ = *begun = true;
   committer_.Begin();
   Status done = GoOnIn(tail);
-  const JournalStart resume = journal_.place().start;
+  const JournalStart resume = journal_.position().start;
   const uint64_t last_sequence = journal_.sequence();
   committer_.End();
   committing_ = false;

@@ -57,8 +57,8 @@ size_t Trusted(const JournalContent& journal, bool same_boot) {
                              transactions.begin());
 }
 
-// The place of the first transaction that does not count; the next one is written there.
-JournalWriter::Place PlaceOf(const Transaction& transaction, uint32_t extent_bytes) {
+// The position of the first transaction that does not count; the next one is written there.
+JournalWriter::Position PositionOf(const Transaction& transaction, uint32_t extent_bytes) {
   return {.start = {.extent = static_cast<uint32_t>(transaction.offset / extent_bytes),
                     .sequence = transaction.header.sequence,
                     .previous = transaction.header.previous},
@@ -120,7 +120,7 @@ Result<Image> ReadImage(fs::BlockDevice* device, uint64_t boot) {
   image.transactions = trusted;
   image.transactions_left_out = journal.transactions.size() - trusted;
   if (image.transactions_left_out > 0) {
-    image.end = PlaceOf(journal.transactions[trusted], extent_bytes);
+    image.end = PositionOf(journal.transactions[trusted], extent_bytes);
     // Later extents no longer belong to the journal.
     const auto last =
         std::find(journal.extents.begin(), journal.extents.end(), image.end.start.extent);

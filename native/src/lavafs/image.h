@@ -20,7 +20,8 @@ struct Image {
   Metadata metadata{0};
   ExtentMap extents{0};
   std::vector<uint32_t> journal_extents;
-  JournalWriter::Place end;  // where the journal continues, and its next sequence under this boot
+  JournalWriter::Position
+      end;  // where the journal continues, and its next sequence under this boot
   uint64_t last_sequence = 0;
   uint64_t transactions = 0;
   uint64_t transactions_left_out = 0;

@@ -28,7 +28,7 @@ Status ReadAligned(fs::BlockDevice* device, uint64_t offset, size_t length, fs::
 
 bool JournalWriter::Fits(uint64_t payload_bytes) const {
   // The last block is reserved for a jump.
-  return place_.offset + TransactionBytes(payload_bytes) + kBlockBytes <= identity_.extent_bytes;
+  return position_.offset + TransactionBytes(payload_bytes) + kBlockBytes <= identity_.extent_bytes;
 }
 
 // The longest change fits into the smallest extent beside the jump's block.
@@ -40,11 +40,11 @@ uint64_t JournalWriter::payload_bytes_max() const {
 }
 
 Status JournalWriter::Put(Slice payload, uint64_t durable, bool ordered) {
-  LAVA_CHECK(place_.offset + TransactionBytes(payload.size()) <= identity_.extent_bytes);
+  LAVA_CHECK(position_.offset + TransactionBytes(payload.size()) <= identity_.extent_bytes);
   encoded_.clear();
   const uint64_t checksum = EncodeTransaction(identity_.uuid,
-                                              {.sequence = place_.start.sequence,
-                                               .previous = place_.start.previous,
+                                              {.sequence = position_.start.sequence,
+                                               .previous = position_.start.previous,
                                                .mount = identity_.mount,
                                                .boot = identity_.boot,
                                                .durable = durable,
@@ -53,12 +53,12 @@ Status JournalWriter::Put(Slice payload, uint64_t durable, bool ordered) {
   if (memory_.size() < encoded_.size()) memory_ = fs::AlignedBuffer(encoded_.size(), kBlockBytes);
   std::memcpy(memory_.data(), encoded_.data(), encoded_.size());
   LAVA_RETURN_IF_ERROR(
-      device_->Write(uint64_t{place_.start.extent} * identity_.extent_bytes + place_.offset,
+      device_->Write(uint64_t{position_.start.extent} * identity_.extent_bytes + position_.offset,
                      {memory_.data(), encoded_.size()}));
   bytes_written_ += encoded_.size();
-  place_.offset += encoded_.size();
-  place_.start.sequence++;
-  place_.start.previous = checksum;
+  position_.offset += encoded_.size();
+  position_.start.sequence++;
+  position_.start.previous = checksum;
   return Status::OK();
 }
 
@@ -71,8 +71,8 @@ Status JournalWriter::Jump(uint32_t extent, uint64_t durable) {
   std::string payload;
   EncodeChange({.type = Change::Type::kJump, .extent = extent}, &payload);
   LAVA_RETURN_IF_ERROR(Put(payload, durable, true));
-  place_.start.extent = extent;
-  place_.offset = 0;
+  position_.start.extent = extent;
+  position_.offset = 0;
   return Status::OK();
 }
 

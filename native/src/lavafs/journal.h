@@ -22,12 +22,12 @@ class JournalWriter {
     uint64_t mount = 0, boot = 0;  // as in TransactionHeader
   };
   /// Where the next transaction goes, and its sequence and predecessor.
-  struct Place {
+  struct Position {
     JournalStart start = {};
     uint64_t offset = 0;  // within the extent
   };
-  JournalWriter(fs::BlockDevice* device, const Identity& identity, const Place& place)
-      : device_(device), identity_(identity), place_(place) {}
+  JournalWriter(fs::BlockDevice* device, const Identity& identity, const Position& position)
+      : device_(device), identity_(identity), position_(position) {}
 
   /// Whether a payload fits in this extent; otherwise Jump() must come first.
   bool Fits(uint64_t payload_bytes) const;
@@ -41,9 +41,9 @@ class JournalWriter {
   /// Writes the last transaction of a checkpoint: the journal continues at `start`.
   Status Resume(const JournalStart& start);
 
-  const Place& place() const { return place_; }
+  const Position& position() const { return position_; }
   /// Of the last transaction.
-  uint64_t sequence() const { return place_.start.sequence - 1; }
+  uint64_t sequence() const { return position_.start.sequence - 1; }
   uint64_t bytes_written() const { return bytes_written_; }
 
  private:
@@ -51,7 +51,7 @@ class JournalWriter {
 
   fs::BlockDevice* const device_;
   const Identity identity_;
-  Place place_;
+  Position position_;
   std::string encoded_;
   fs::AlignedBuffer memory_;
   uint64_t bytes_written_ = 0;
@@ -69,7 +69,7 @@ struct Transaction {
 struct JournalContent {
   std::vector<Transaction> transactions;
   std::vector<uint32_t> extents;
-  JournalWriter::Place end;  // where the next transaction goes
+  JournalWriter::Position end;  // where the next transaction goes
   /// The highest sequence that leftover transactions after the end declare to have been synced.
   uint64_t durable_behind = 0;
 };

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kLargeFrom = 64 << 10;
 
-struct Place {
+struct FilePath {
   Slice directory, name;
 };
 
@@ -22,7 +22,7 @@ Slice WithoutSlashes(Slice path) {
   return path;
 }
 
-Place PlaceOf(Slice path) {
+FilePath Split(Slice path) {
   const size_t slash = path.rfind('/');
   if (slash == Slice::npos) return {".", path};
   return {slash == 0 ? Slice("/") : WithoutSlashes(path.substr(0, slash)), path.substr(slash + 1)};
@@ -62,16 +62,16 @@ class LavaFileSystem : public fs::FileSystem {
 
   Result<std::unique_ptr<fs::AppendFile>> Create(const std::string& path,
                                                  size_t buffer_bytes) override {
-    return CreateIn(PlaceOf(path), buffer_bytes, false);
+    return CreateIn(Split(path), buffer_bytes, false);
   }
   Result<std::unique_ptr<fs::AppendFile>> CreateFromReserve(const std::string& path,
                                                             size_t buffer_bytes) override {
-    return CreateIn(PlaceOf(path), buffer_bytes, true);
+    return CreateIn(Split(path), buffer_bytes, true);
   }
 
   Result<std::unique_ptr<fs::RandomFile>> OpenRandom(const std::string& path) override {
-    const Place place = PlaceOf(path);
-    return volume_->Open(place.directory, place.name);
+    const FilePath parts = Split(path);
+    return volume_->Open(parts.directory, parts.name);
   }
 
   Result<std::string> ReadWhole(const std::string& path, uint64_t bytes_max) override {
@@ -87,28 +87,28 @@ class LavaFileSystem : public fs::FileSystem {
   }
 
   Result<uint64_t> FileSize(const std::string& path) override {
-    const Place place = PlaceOf(path);
-    LAVA_ASSIGN_OR_RETURN(const FileStatus file, volume_->Stat(place.directory, place.name));
+    const FilePath parts = Split(path);
+    LAVA_ASSIGN_OR_RETURN(const FileStatus file, volume_->Stat(parts.directory, parts.name));
     return file.size;
   }
 
   Result<bool> Exists(const std::string& path) override {
-    const Place place = PlaceOf(path);
-    const auto file = volume_->Stat(place.directory, place.name);
+    const FilePath parts = Split(path);
+    const auto file = volume_->Stat(parts.directory, parts.name);
     if (file.ok()) return true;
     return volume_->List(WithoutSlashes(path)).ok();
   }
 
   Status Rename(const std::string& from, const std::string& to) override {
-    const Place a = PlaceOf(from), b = PlaceOf(to);
+    const FilePath a = Split(from), b = Split(to);
     return volume_->Rename(a.directory, a.name, b.directory, b.name);
   }
   Status Remove(const std::string& path) override {
-    const Place place = PlaceOf(path);
-    return volume_->Remove(place.directory, place.name);
+    const FilePath parts = Split(path);
+    return volume_->Remove(parts.directory, parts.name);
   }
   Status Link(const std::string& from, const std::string& to) override {
-    const Place a = PlaceOf(from), b = PlaceOf(to);
+    const FilePath a = Split(from), b = Split(to);
     return volume_->Link(a.directory, a.name, b.directory, b.name);
   }
 
@@ -147,13 +147,13 @@ class LavaFileSystem : public fs::FileSystem {
   uint64_t boot() const override { return volume_->boot(); }
 
  private:
-  Result<std::unique_ptr<fs::AppendFile>> CreateIn(const Place& place, size_t buffer_bytes,
+  Result<std::unique_ptr<fs::AppendFile>> CreateIn(const FilePath& parts, size_t buffer_bytes,
                                                    bool may_use_reserve) {
     // Large files are written in pieces of this size.
     if (buffer_bytes >= std::min(kLargeFrom, large_buffer_bytes_))
       buffer_bytes = large_buffer_bytes_;
     LAVA_ASSIGN_OR_RETURN(
-        auto file, volume_->Create(place.directory, place.name, buffer_bytes, may_use_reserve));
+        auto file, volume_->Create(parts.directory, parts.name, buffer_bytes, may_use_reserve));
     return std::unique_ptr<fs::AppendFile>(std::move(file));
   }
 

@@ -45,36 +45,36 @@ Slice Names::packed(uint32_t entry) const {
 }
 
 size_t Names::HomeOf(uint32_t entry) const {
-  return HashOf(entries_[entry].directory, packed(entry)) & (places_.size() - 1);
+  return HashOf(entries_[entry].directory, packed(entry)) & (slots_.size() - 1);
 }
 
 uint32_t Names::Find(uint32_t directory, Slice name) const {
-  if (places_.empty()) return kNone;
+  if (slots_.empty()) return kNone;
   const std::string wanted = Pack(name);
-  const size_t mask = places_.size() - 1;
+  const size_t mask = slots_.size() - 1;
   for (size_t at = HashOf(directory, wanted) & mask;; at = (at + 1) & mask) {
-    const uint32_t entry = places_[at];
+    const uint32_t entry = slots_[at];
     if (entry == kNone) return kNone;
     if (entries_[entry].directory == directory && packed(entry) == wanted) return entry;
   }
 }
 
 void Names::Grow() {
-  std::vector<uint32_t> before(places_.empty() ? 16 : 2 * places_.size(), kNone);
-  before.swap(places_);
-  const size_t mask = places_.size() - 1;
+  std::vector<uint32_t> before(slots_.empty() ? 16 : 2 * slots_.size(), kNone);
+  before.swap(slots_);
+  const size_t mask = slots_.size() - 1;
   for (const uint32_t entry : before) {
     if (entry == kNone) continue;
     size_t at = HomeOf(entry);
-    while (places_[at] != kNone) at = (at + 1) & mask;
-    places_[at] = entry;
+    while (slots_[at] != kNone) at = (at + 1) & mask;
+    slots_[at] = entry;
   }
 }
 
 void Names::Add(uint32_t directory, Slice name, uint32_t inode, uint32_t* first) {
   LAVA_DCHECK(Find(directory, name) == kNone && name.size() <= 255);
   const std::string bytes = Pack(name);
-  if (places_.size() * 3 < (used_ + 1) * size_t{4}) Grow();
+  if (slots_.size() * 3 < (used_ + 1) * size_t{4}) Grow();
   uint32_t number = first_free_;
   if (number == kNone) {
     number = static_cast<uint32_t>(entries_.size());
@@ -92,26 +92,26 @@ void Names::Add(uint32_t directory, Slice name, uint32_t inode, uint32_t* first)
   entry.next = *first;
   if (*first != kNone) entries_[*first].previous = number;
   *first = number;
-  const size_t mask = places_.size() - 1;
+  const size_t mask = slots_.size() - 1;
   size_t at = HomeOf(number);
-  while (places_[at] != kNone) at = (at + 1) & mask;
-  places_[at] = number;
+  while (slots_[at] != kNone) at = (at + 1) & mask;
+  slots_[at] = number;
   used_++;
   name_bytes_ += 1 + bytes.size();
 }
 
 void Names::Remove(uint32_t number, uint32_t* first) {
-  const size_t mask = places_.size() - 1;
+  const size_t mask = slots_.size() - 1;
   size_t hole = HomeOf(number);
-  while (places_[hole] != number) hole = (hole + 1) & mask;
+  while (slots_[hole] != number) hole = (hole + 1) & mask;
   // Entries after the hole move into it, unless it lies before their home.
-  for (size_t at = (hole + 1) & mask; places_[at] != kNone; at = (at + 1) & mask) {
-    if (((at - HomeOf(places_[at])) & mask) >= ((at - hole) & mask)) {
-      places_[hole] = places_[at];
+  for (size_t at = (hole + 1) & mask; slots_[at] != kNone; at = (at + 1) & mask) {
+    if (((at - HomeOf(slots_[at])) & mask) >= ((at - hole) & mask)) {
+      slots_[hole] = slots_[at];
       hole = at;
     }
   }
-  places_[hole] = kNone;
+  slots_[hole] = kNone;
   used_--;
   Entry& entry = entries_[number];
   name_bytes_ -= 1 + packed(number).size();
@@ -127,7 +127,7 @@ void Names::Remove(uint32_t number, uint32_t* first) {
 }
 
 uint64_t Names::bytes() const {
-  return entries_.size() * sizeof(Entry) + places_.size() * sizeof(uint32_t) + name_bytes_;
+  return entries_.size() * sizeof(Entry) + slots_.size() * sizeof(uint32_t) + name_bytes_;
 }
 
 }  // namespace lava::lavafs

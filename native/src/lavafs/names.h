@@ -46,7 +46,7 @@ class Names {
   std::deque<Entry> entries_;
   uint32_t first_free_ = kNone;
   // Open addressing with linear probing: numbers of entries, a power of two, at most 3/4 full.
-  std::vector<uint32_t> places_;
+  std::vector<uint32_t> slots_;
   uint32_t used_ = 0;
   uint64_t name_bytes_ = 0;
 };

@@ -204,12 +204,12 @@ Result<FileStatus> VolumeImpl::Stat(Slice directory, Slice name) {
                     .extents_bytes = metadata_.ExtentsOf(inode) * superblock_.extent_bytes};
 }
 
-Status VolumeImpl::NeedsPlaces(Slice operation, const FilePath& from, const FilePath& to,
-                               Places* places) const {
+Status VolumeImpl::Resolve(Slice operation, const FilePath& from, const FilePath& to,
+                           Resolved* resolved) const {
   LAVA_RETURN_IF_ERROR(Usable());
   LAVA_RETURN_IF_ERROR(
-      NeedsFile(from.directory, from.name, operation, &places->from, &places->inode));
-  LAVA_RETURN_IF_ERROR(NeedsDirectory(to.directory, std::string(operation) + " to", &places->to));
+      NeedsFile(from.directory, from.name, operation, &resolved->from, &resolved->inode));
+  LAVA_RETURN_IF_ERROR(NeedsDirectory(to.directory, std::string(operation) + " to", &resolved->to));
   if (IsFileName(to.name)) return Status::OK();
   return Status::InvalidArgument(std::string(operation) + " " + PathOf(from.directory, from.name) +
                                  " to a name in " + std::string(to.directory) + " that has " +
@@ -218,11 +218,11 @@ Status VolumeImpl::NeedsPlaces(Slice operation, const FilePath& from, const File
 
 Status VolumeImpl::Rename(Slice directory, Slice name, Slice to_directory, Slice to_name) {
   MutexLock lock(&mutex_);
-  Places places;
-  LAVA_RETURN_IF_ERROR(NeedsPlaces("rename", {directory, name}, {to_directory, to_name}, &places));
+  Resolved resolved;
+  LAVA_RETURN_IF_ERROR(Resolve("rename", {directory, name}, {to_directory, to_name}, &resolved));
   Record({.type = Change::Type::kRename,
-          .directory = places.from,
-          .to_directory = places.to,
+          .directory = resolved.from,
+          .to_directory = resolved.to,
           .name = name,
           .to_name = to_name});
   return Commit(Reach::kWritten);
@@ -230,15 +230,15 @@ Status VolumeImpl::Rename(Slice directory, Slice name, Slice to_directory, Slice
 
 Status VolumeImpl::Link(Slice directory, Slice name, Slice to_directory, Slice to_name) {
   MutexLock lock(&mutex_);
-  Places places;
-  LAVA_RETURN_IF_ERROR(NeedsPlaces("link", {directory, name}, {to_directory, to_name}, &places));
-  if (metadata_.Find(places.to, to_name).has_value()) {
+  Resolved resolved;
+  LAVA_RETURN_IF_ERROR(Resolve("link", {directory, name}, {to_directory, to_name}, &resolved));
+  if (metadata_.Find(resolved.to, to_name).has_value()) {
     return Status::IOError("link " + PathOf(directory, name) + " to " +
                            PathOf(to_directory, to_name) + ": that is there already");
   }
   Record({.type = Change::Type::kLink,
-          .inode = places.inode,
-          .directory = places.to,
+          .inode = resolved.inode,
+          .directory = resolved.to,
           .name = to_name});
   return Commit(Reach::kWritten);
 }

@@ -72,12 +72,13 @@ class VolumeImpl : public Volume {
   struct FilePath {
     Slice directory, name;
   };
-  struct Places {
-    uint32_t from = 0, to = 0, inode = 0;
+  struct Resolved {
+    uint32_t from = 0, to = 0;  // numbers of the directories
+    uint32_t inode = 0;         // of the file
   };
   // Checks for a file's new name: the file must exist, and the name must be valid.
-  Status NeedsPlaces(Slice operation, const FilePath& from, const FilePath& to,
-                     Places* places) const LAVA_REQUIRES(mutex_);
+  Status Resolve(Slice operation, const FilePath& from, const FilePath& to,
+                 Resolved* resolved) const LAVA_REQUIRES(mutex_);
   std::string PathOf(Slice directory, Slice name) const;
 
   // commit.cc; functions that write to the device release the mutex meanwhile

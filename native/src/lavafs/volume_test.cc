@@ -551,7 +551,7 @@ TEST_F(VolumeTest, TransactionsCountThatALaterOneBehindATornOneCallsDurable) {
   const auto doubtful = ReadImage(device.get(), 2);
   ASSERT_TRUE(doubtful.ok());
   EXPECT_EQ(doubtful->transactions_left_out, 1u);
-  JournalWriter::Place behind = writer.place();
+  JournalWriter::Position behind = writer.position();
   behind.offset += kBlockBytes;
   behind.start.sequence++;
   JournalWriter later(device.get(), identity, behind);

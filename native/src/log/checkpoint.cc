@@ -45,7 +45,7 @@ bool GetLog(Slice* in, CheckpointContent::OfLog* log) {
   log->name = std::string(name);
   for (uint64_t i = 0; i < packs; ++i) {
     Pack pack;
-    if (!GetVarint32(in, &pack.file) || !GetPackPlace(in, &pack)) return false;
+    if (!GetVarint32(in, &pack.file) || !GetPackHandle(in, &pack)) return false;
     log->packs.push_back(pack);
   }
   return GetEntries(in, &log->direct);
@@ -150,7 +150,7 @@ void CheckpointWriter::Encode(const LogicalLog& log, const CheckpointStart& star
   for (const Pack& pack : log.packs()) {
     if (pack.file > start.data) continue;  // read from the file itself
     PutVarint32(out, pack.file);
-    PutPackPlace(pack, out);
+    PutPackHandle(pack, out);
   }
   const bool has = active == start.data;
   PutVarint64(out, has ? log.direct().size() : 0);

@@ -168,7 +168,7 @@ Status GetPack(Slice payload, LogId* log, std::vector<Entry>* entries) {
   return payload.empty() ? Status::OK() : bad;
 }
 
-void PutPackPlace(const Pack& pack, std::string* out) {
+void PutPackHandle(const Pack& pack, std::string* out) {
   PutVarint64(out, pack.first);
   PutVarint64(out, pack.last - pack.first);
   PutVarint32(out, pack.count);
@@ -178,7 +178,7 @@ void PutPackPlace(const Pack& pack, std::string* out) {
   out->push_back(pack.in_index_file ? 1 : 0);
 }
 
-bool GetPackPlace(Slice* in, Pack* pack) {
+bool GetPackHandle(Slice* in, Pack* pack) {
   uint64_t span = 0;
   Slice flag;
   if (!GetVarint64(in, &pack->first) || !GetVarint64(in, &span) || !GetVarint32(in, &pack->count) ||
@@ -198,7 +198,7 @@ void PutDirectory(const Directory& directory, std::string* out) {
   for (const Directory::OfLog& log : directory.logs) {
     PutVarint64(out, log.log);
     PutVarint64(out, log.packs.size());
-    for (const Pack& pack : log.packs) PutPackPlace(pack, out);
+    for (const Pack& pack : log.packs) PutPackHandle(pack, out);
   }
 }
 
@@ -219,7 +219,7 @@ Status GetDirectory(Slice payload, uint32_t file, Directory* directory) {
     }
     for (uint64_t j = 0; j < packs; ++j) {
       Pack pack;
-      if (!GetPackPlace(&payload, &pack)) return bad;
+      if (!GetPackHandle(&payload, &pack)) return bad;
       pack.file = file;
       log.packs.push_back(pack);
     }

@@ -92,9 +92,9 @@ struct Pack {
 void PutPack(LogId log, const std::vector<Entry>& entries, std::string* out);
 Status GetPack(Slice payload, LogId* log, std::vector<Entry>* entries);
 
-/// The place of a pack: all fields but `file`, which the reader knows otherwise.
-void PutPackPlace(const Pack& pack, std::string* out);
-bool GetPackPlace(Slice* in, Pack* pack);
+/// The handle of a pack: all fields but `file`, which the reader knows otherwise.
+void PutPackHandle(const Pack& pack, std::string* out);
+bool GetPackHandle(Slice* in, Pack* pack);
 
 /// A file's reverse index: the packs in it, by log.
 struct Directory {

@@ -20,19 +20,19 @@ static_assert(kFirstPage > 1, "a range's first span is not where a map of its ow
 // One bit per multiple of a range's size: whether a range or a separate mapping begins there.
 // Covers the addresses that processes get unless they ask for higher ones.
 constexpr uint64_t kAddressBits = 47;
-constexpr uint64_t kPlaces = (uint64_t{1} << kAddressBits) / Range::kBytes;
-constinit std::array<std::atomic<uint64_t>, kPlaces / 64> owned{};
+constexpr uint64_t kPageCount = (uint64_t{1} << kAddressBits) / Range::kBytes;
+constinit std::array<std::atomic<uint64_t>, kPageCount / 64> owned{};
 
-uint64_t PlaceOf(const void* memory) { return reinterpret_cast<uintptr_t>(memory) / Range::kBytes; }
+uint64_t PageOf(const void* memory) { return reinterpret_cast<uintptr_t>(memory) / Range::kBytes; }
 
 bool SetOwned(const void* memory, bool is_owned) {
-  const uint64_t place = PlaceOf(memory);
-  if (place >= kPlaces) return false;
-  const uint64_t bit = uint64_t{1} << (place % 64);
+  const uint64_t page = PageOf(memory);
+  if (page >= kPageCount) return false;
+  const uint64_t bit = uint64_t{1} << (page % 64);
   if (is_owned) {
-    owned[place / 64].fetch_or(bit, std::memory_order_relaxed);
+    owned[page / 64].fetch_or(bit, std::memory_order_relaxed);
   } else {
-    owned[place / 64].fetch_and(~bit, std::memory_order_relaxed);
+    owned[page / 64].fetch_and(~bit, std::memory_order_relaxed);
   }
   return true;
 }
@@ -40,9 +40,9 @@ bool SetOwned(const void* memory, bool is_owned) {
 }  // namespace
 
 bool IsOwnedMemory(const void* memory) {
-  const uint64_t place = PlaceOf(memory);
-  if (place >= kPlaces) return false;
-  return (owned[place / 64].load(std::memory_order_relaxed) >> (place % 64) & 1) != 0;
+  const uint64_t page = PageOf(memory);
+  if (page >= kPageCount) return false;
+  return (owned[page / 64].load(std::memory_order_relaxed) >> (page % 64) & 1) != 0;
 }
 
 bool UnmapMemory(char* memory, size_t bytes) { return munmap(memory, bytes) == 0; }

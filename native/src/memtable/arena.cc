@@ -29,7 +29,7 @@ namespace {
 
 // Reserves memory for `count` elements in all, so that pushing them allocates nothing.
 template <typename T>
-void MakePlaces(size_t count, std::vector<T>* in) {
+void ReserveFor(size_t count, std::vector<T>* in) {
   if (in->capacity() < count) in->reserve(std::max(count, 2 * in->capacity()));
 }
 
@@ -38,9 +38,9 @@ void MakePlaces(size_t count, std::vector<T>* in) {
 // All memory is allocated before anything changes. Free() allocates none.
 uint32_t Arena::NewChunk(size_t bytes) {
   if (free_chunks_.empty()) {
-    MakePlaces(chunks_.size() + 1, &chunks_);
-    MakePlaces(chunks_.size() + 1, &bases_);
-    MakePlaces(chunks_.size() + 1, &free_chunks_);
+    ReserveFor(chunks_.size() + 1, &chunks_);
+    ReserveFor(chunks_.size() + 1, &bases_);
+    ReserveFor(chunks_.size() + 1, &free_chunks_);
   }
   const uint64_t taken = PagePool::RoundUp(bytes);
   ScopedCharge charge(counter_, taken);

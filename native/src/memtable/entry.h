@@ -71,13 +71,13 @@ inline Slice EntryValue(const Arena& arena, const Entry& entry) {
   return {at, entry.value_bytes};
 }
 
-/// A place in record order: by key, with a prefix delete before a point record of the same key.
-struct Place {
+/// The order of records: by key, with a prefix delete before a point record of the same key.
+struct SortKey {
   Slice key;
   bool prefix_delete;
 };
-inline Place PlaceOf(const Entry& e) { return {e.key(), e.is_prefix_delete()}; }
-inline int Compare(const Place& a, const Place& b) {
+inline SortKey SortKeyOf(const Entry& e) { return {e.key(), e.is_prefix_delete()}; }
+inline int Compare(const SortKey& a, const SortKey& b) {
   const int c = a.key.compare(b.key);
   return c != 0 ? c : static_cast<int>(b.prefix_delete) - static_cast<int>(a.prefix_delete);
 }

@@ -36,12 +36,12 @@ class HashIndex {
   }
   /// Allocates the memory that the next Insert() needs. Errors: std::bad_alloc; nothing has changed
   /// then.
-  void MakePlace() {
+  void ReserveOne() {
     if (count_ >= limit_) Grow();
   }
-  /// The entry must not be in the index yet. Allocates nothing after MakePlace().
+  /// The entry must not be in the index yet. Allocates nothing after ReserveOne().
   void Insert(uint32_t hash, Arena::Ref ref) {
-    MakePlace();
+    ReserveOne();
     PutSlot(slots_.get(), mask_, shift_, {hash, ref});
     ++count_;
   }

@@ -42,7 +42,7 @@ class Sorter {
  private:
   void SortWhole(size_t begin, size_t end) {
     std::sort(items_.begin() + begin, items_.begin() + end, [this](const Item& a, const Item& b) {
-      return Compare(PlaceOf(*EntryAt(arena_, a.ref)), PlaceOf(*EntryAt(arena_, b.ref))) < 0;
+      return Compare(SortKeyOf(*EntryAt(arena_, a.ref)), SortKeyOf(*EntryAt(arena_, b.ref))) < 0;
     });
   }
 

@@ -32,9 +32,9 @@ TEST(SortEntries, SameAsComparingWholeKeys) {
     std::shuffle(entries.begin(), entries.end(), random);
     SortEntries(arena, &entries);
     for (size_t i = 1; i < entries.size(); ++i) {
-      ASSERT_LT(
-          Compare(PlaceOf(*EntryAt(arena, entries[i - 1])), PlaceOf(*EntryAt(arena, entries[i]))),
-          0);
+      ASSERT_LT(Compare(SortKeyOf(*EntryAt(arena, entries[i - 1])),
+                        SortKeyOf(*EntryAt(arena, entries[i]))),
+                0);
     }
   }
 }

@@ -137,7 +137,7 @@ void MemTableImpl::NewEntry(uint32_t hash, Slice key, RecordKind kind, uint32_t 
   static_assert(kKeyBytesMax + 64 < (1u << 24));
   LAVA_DCHECK(prefix_bytes <= key.size() && key.size() < (1u << 24));
   // All memory is allocated before anything changes.
-  hash_.MakePlace();
+  hash_.ReserveOne();
   if (pending_.size() == pending_.capacity()) GrowPending();
   size_t capacity = kInlineBytesMin;
   if (value.size() <= kInlineValueBytesMax &&
@@ -383,7 +383,7 @@ void MemTableImpl::EraseRange(Slice begin, Slice end, const Covered& covered) {
     const Arena::Ref next_ref = next.valid() ? tree_.At(next) : Arena::kNull;
     EraseEntry(ref);
     if (next_ref == Arena::kNull) return;
-    position = tree_.Seek(PlaceOf(*EntryAt(arena_, next_ref)));
+    position = tree_.Seek(SortKeyOf(*EntryAt(arena_, next_ref)));
   }
 }
 

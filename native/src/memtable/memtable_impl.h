@@ -69,9 +69,9 @@ class MemTableImpl final : public MemTable, public std::enable_shared_from_this<
     AssertSettled();
     return tree_.First();
   }
-  TreeIndex::Position SeekSealed(const Place& place) const {
+  TreeIndex::Position SeekSealed(const SortKey& sort_key) const {
     AssertSettled();
-    return tree_.Seek(place);
+    return tree_.Seek(sort_key);
   }
   TreeIndex::Position NextSealed(TreeIndex::Position p) const {
     AssertSettled();

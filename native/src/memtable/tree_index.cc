@@ -86,14 +86,14 @@ void TreeIndex::FreeSeparator(Arena::Ref ref) {
   nodes_.Free(ref, reinterpret_cast<const Separator*>(nodes_.At(ref))->slot_class);
 }
 
-uint32_t TreeIndex::FindInLeaf(const Leaf& leaf, const Place& place) const {
-  const uint32_t fragment = FragmentOf(place.key, leaf.shared_bytes);
+uint32_t TreeIndex::FindInLeaf(const Leaf& leaf, const SortKey& sort_key) const {
+  const uint32_t fragment = FragmentOf(sort_key.key, leaf.shared_bytes);
   uint32_t low = Bound<false>(leaf.fragments, 0, leaf.count, fragment);
   if (low == leaf.count || leaf.fragments[low] != fragment) return low;
   uint32_t high = Bound<true>(leaf.fragments, low, leaf.count, fragment);
   while (low < high) {
     const uint32_t middle = (low + high) / 2;
-    if (Compare(PlaceOf(*EntryAt(entries_, leaf.refs[middle])), place) < 0)
+    if (Compare(SortKeyOf(*EntryAt(entries_, leaf.refs[middle])), sort_key) < 0)
       low = middle + 1;
     else
       high = middle;
@@ -177,18 +177,18 @@ void TreeIndex::InsertInLeaf(Leaf* leaf, uint32_t at, Arena::Ref entry) {
 }
 
 void TreeIndex::Insert(Arena::Ref entry) {
-  const Place place = PlaceOf(*EntryAt(entries_, entry));
+  const SortKey sort_key = SortKeyOf(*EntryAt(entries_, entry));
   if (root_ == Arena::kNull) root_ = last_leaf_ = NewNode<Leaf>();
   Leaf* last = LeafAt(last_leaf_);
   if (last->count > 0 && last->count < kFanout &&
-      Compare(PlaceOf(*EntryAt(entries_, last->refs[last->count - 1])), place) < 0) {
+      Compare(SortKeyOf(*EntryAt(entries_, last->refs[last->count - 1])), sort_key) < 0) {
     return InsertInLeaf(last, last->count, entry);
   }
-  Leaf* leaf = LeafAt(FindLeaf(place.key));
-  const uint32_t at = FindInLeaf(*leaf, place);
+  Leaf* leaf = LeafAt(FindLeaf(sort_key.key));
+  const uint32_t at = FindInLeaf(*leaf, sort_key);
   if (leaf->count < kFanout) return InsertInLeaf(leaf, at, entry);
   Path path;
-  Descend(place.key, &path);
+  Descend(sort_key.key, &path);
   SplitLeaf(&path, at, entry);
 }
 
@@ -242,7 +242,7 @@ void TreeIndex::SplitLeaf(Path* path, uint32_t at, Arena::Ref entry) {
   SetShared(right, right_fences.SharedBytes());
 
   Leaf* target = key < SeparatorAt(separator) ? left : right;
-  InsertInLeaf(target, FindInLeaf(*target, PlaceOf(*EntryAt(entries_, entry))), entry);
+  InsertInLeaf(target, FindInLeaf(*target, SortKeyOf(*EntryAt(entries_, entry))), entry);
   InsertChild(path, path->depth, separator, right_ref);
 }
 
@@ -291,15 +291,15 @@ void TreeIndex::InsertChild(Path* path, uint32_t level, Arena::Ref separator, Ar
 }
 
 void TreeIndex::Erase(Arena::Ref entry) {
-  const Place place = PlaceOf(*EntryAt(entries_, entry));
-  Leaf* leaf = LeafAt(FindLeaf(place.key));
-  const uint32_t at = FindInLeaf(*leaf, place);
+  const SortKey sort_key = SortKeyOf(*EntryAt(entries_, entry));
+  Leaf* leaf = LeafAt(FindLeaf(sort_key.key));
+  const uint32_t at = FindInLeaf(*leaf, sort_key);
   LAVA_DCHECK(at < leaf->count && leaf->refs[at] == entry);
   RemoveAt(leaf->fragments, leaf->count, at);
   RemoveAt(leaf->refs, leaf->count, at);
   if (--leaf->count > 0) return;
   Path path;
-  Descend(place.key, &path);
+  Descend(sort_key.key, &path);
   RemoveLeaf(path);
 }
 
@@ -358,11 +358,11 @@ TreeIndex::Position TreeIndex::First() const {
   return {FindLeaf(Slice()), 0};
 }
 
-TreeIndex::Position TreeIndex::Seek(const Place& place) const {
+TreeIndex::Position TreeIndex::Seek(const SortKey& sort_key) const {
   if (root_ == Arena::kNull) return {};
-  const Arena::Ref ref = FindLeaf(place.key);
+  const Arena::Ref ref = FindLeaf(sort_key.key);
   const Leaf& leaf = *LeafAt(ref);
-  const uint32_t at = FindInLeaf(leaf, place);
+  const uint32_t at = FindInLeaf(leaf, sort_key);
   if (at < leaf.count) return {ref, at};
   return {leaf.next, 0};
 }

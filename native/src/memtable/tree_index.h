@@ -17,8 +17,8 @@ class TreeIndex {
  public:
   TreeIndex(const Arena* entries, Arena* nodes) : entries_(*entries), nodes_(*nodes) {}
 
-  /// The entry's place must be free. Errors: std::bad_alloc; the entries in the tree have not
-  /// changed then.
+  /// The tree must not have an entry with the same sort key. Errors: std::bad_alloc; the entries
+  /// in the tree have not changed then.
   void Insert(Arena::Ref entry);
   /// Removes the entry, which must be in the tree. Allocates nothing.
   void Erase(Arena::Ref entry);
@@ -30,8 +30,8 @@ class TreeIndex {
     bool valid() const { return leaf != Arena::kNull; }
   };
   Position First() const;
-  /// The first entry at or behind the place.
-  Position Seek(const Place& place) const;
+  /// The first entry with this sort key or a higher one.
+  Position Seek(const SortKey& sort_key) const;
   Position Next(Position position) const;
   Arena::Ref At(Position position) const { return LeafAt(position.leaf)->refs[position.index]; }
 
@@ -93,7 +93,7 @@ class TreeIndex {
   Arena::Ref NewSeparator(Slice key);
   void FreeSeparator(Arena::Ref ref);
 
-  uint32_t FindInLeaf(const Leaf& leaf, const Place& place) const;
+  uint32_t FindInLeaf(const Leaf& leaf, const SortKey& sort_key) const;
   uint32_t FindChild(const Inner& inner, Slice key) const;
   Fences ChildFences(const Inner& inner, uint32_t child, const Fences& own) const;
   void Descend(Slice key, Path* path) const;

@@ -27,7 +27,7 @@ std::list<FairQueue::Ticket> FairQueue::RemoveClient(Client client) {
   return dropped;
 }
 
-// Queues the client in the level at the place of its first job. node: its previous place, reused.
+// Queues the client in the level at the turn of its first job. node: its previous turn, reused.
 void FairQueue::Wait(Level* level, Client client, Share* share, Waiting::node_type node) {
   share->start = std::max(level->now, share->end);
   node.value() = {share->start, share->arrival, client};
@@ -40,13 +40,13 @@ void FairQueue::Push(Client client, uint32_t number, Ticket ticket) {
   Share& share = level.shares[client];
   // Allocate all memory before anything changes.
   std::list<Ticket> job{ticket};
-  Waiting place;
-  if (share.jobs.empty()) place.insert({0, 0, client});
+  Waiting allocated;
+  if (share.jobs.empty()) allocated.insert({0, 0, client});
   share.jobs.splice(share.jobs.end(), job);
   ++level.queued;
-  if (place.empty()) return;
+  if (allocated.empty()) return;
   share.arrival = next_arrival_++;
-  Wait(&level, client, &share, place.extract(place.begin()));
+  Wait(&level, client, &share, allocated.extract(allocated.begin()));
 }
 
 FairQueue::Levels FairQueue::levels_with_jobs() const {
@@ -61,7 +61,7 @@ std::optional<FairQueue::Pick> FairQueue::Pop(Levels of) {
     Level& level = levels_[number];
     if ((of & Bit(number)) == 0 || level.waiting.empty()) continue;
     const auto [start, arrival, client] = *level.waiting.begin();
-    Waiting::node_type place = level.waiting.extract(level.waiting.begin());
+    Waiting::node_type turn = level.waiting.extract(level.waiting.begin());
     Share& share = level.shares.at(client);
     const Pick pick{client, number, share.jobs.front(), share.expected};
     share.jobs.pop_front();
@@ -69,7 +69,7 @@ std::optional<FairQueue::Pick> FairQueue::Pop(Levels of) {
     level.now = std::max(level.now, start);
     share.end = start + pick.expected;
     share.arrival = next_arrival_++;
-    if (!share.jobs.empty()) Wait(&level, client, &share, std::move(place));
+    if (!share.jobs.empty()) Wait(&level, client, &share, std::move(turn));
     return pick;
   }
   return std::nullopt;
@@ -96,14 +96,14 @@ void FairQueue::Move(Client client, uint32_t from, uint32_t to) {
   if (it == level.shares.end() || it->second.jobs.empty()) return;
   Share& share = it->second;
   Share& target = levels_[to].shares[client];
-  Waiting::node_type place = level.waiting.extract({share.start, share.arrival, client});
+  Waiting::node_type turn = level.waiting.extract({share.start, share.arrival, client});
   level.queued -= share.jobs.size();
   levels_[to].queued += share.jobs.size();
   const bool waits = !target.jobs.empty();
   target.jobs.splice(target.jobs.end(), share.jobs);
   if (waits) return;
   target.arrival = next_arrival_++;
-  Wait(&levels_[to], client, &target, std::move(place));
+  Wait(&levels_[to], client, &target, std::move(turn));
 }
 
 }  // namespace lava

@@ -63,10 +63,10 @@ class FairQueue {
     std::list<Ticket> jobs;
     uint64_t end = 0;  // virtual end of the last job that began
     uint64_t expected = kCostMin;
-    uint64_t start = 0, arrival = 0;  // of the first job: its place in waiting
+    uint64_t start = 0, arrival = 0;  // of the first job: its turn in waiting
   };
-  using Place = std::tuple<uint64_t, uint64_t, Client>;  // start, arrival
-  using Waiting = std::set<Place>;
+  using Turn = std::tuple<uint64_t, uint64_t, Client>;  // start, arrival
+  using Waiting = std::set<Turn>;
   struct Level {
     std::map<Client, Share> shares;  // of clients that ever had a job in the level
     Waiting waiting;

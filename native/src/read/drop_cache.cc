@@ -16,7 +16,7 @@ DropCache::~DropCache() {
   if (buckets_ != nullptr && counter_ != nullptr) counter_->Release(bucket_count_ * sizeof(Bucket));
 }
 
-DropCache::Place DropCache::PlaceOf(Slice key) const {
+DropCache::BucketTag DropCache::BucketTagOf(Slice key) const {
   const uint64_t hash = Hash64(key);
   const auto tag = static_cast<uint32_t>(hash >> 32);
   return {hash & (bucket_count_ - 1), std::max(tag, 1u)};
@@ -31,12 +31,12 @@ void DropCache::Dropped(Slice key) {
     if (counter_ != nullptr) counter_->Charge(bucket_count_ * sizeof(Bucket));
     ready_.store(buckets_.get(), std::memory_order_release);
   });
-  const Place place = PlaceOf(key);
-  uint32_t carried = place.tag;
-  for (std::atomic<uint32_t>& slot : buckets_[place.bucket].tags) {
+  const BucketTag at = BucketTagOf(key);
+  uint32_t carried = at.tag;
+  for (std::atomic<uint32_t>& slot : buckets_[at.bucket].tags) {
     const uint32_t before = slot.load(std::memory_order_relaxed);
     slot.store(carried, std::memory_order_relaxed);
-    if (before == place.tag || before == 0) return;
+    if (before == at.tag || before == 0) return;
     carried = before;
   }
 }
@@ -44,9 +44,9 @@ void DropCache::Dropped(Slice key) {
 bool DropCache::IsHot(Slice key) const {
   const Bucket* buckets = ready_.load(std::memory_order_acquire);
   if (buckets == nullptr) return false;
-  const Place place = PlaceOf(key);
-  for (const std::atomic<uint32_t>& slot : buckets[place.bucket].tags)
-    if (slot.load(std::memory_order_relaxed) == place.tag) return true;
+  const BucketTag at = BucketTagOf(key);
+  for (const std::atomic<uint32_t>& slot : buckets[at.bucket].tags)
+    if (slot.load(std::memory_order_relaxed) == at.tag) return true;
   return false;
 }
 

@@ -39,11 +39,11 @@ class DropCache {
   struct alignas(64) Bucket {
     std::atomic<uint32_t> tags[16] = {};  // 0: none
   };
-  struct Place {
+  struct BucketTag {
     size_t bucket;
     uint32_t tag;
   };
-  Place PlaceOf(Slice key) const;
+  BucketTag BucketTagOf(Slice key) const;
 
   MemoryCounter* const counter_;
   size_t bucket_count_;  // a power of two; fixed once ready

@@ -45,7 +45,7 @@ void ValueFetch::Add(Slice key, const ValueReference& reference, uint64_t offset
                      .key_bytes = static_cast<uint32_t>(key.size()),
                      .reference = reference,
                      .offset = offset,
-                     .place = {}});
+                     .handle = {}});
   keys_.append(key);
 }
 
@@ -73,7 +73,7 @@ Status ValueFetch::LocateAll(char* to) {
   elsewhere_.clear();
   std::sort(order_.begin(), order_.end(), [](const Wanted* a, const Wanted* b) {
     return a->reader != b->reader ? std::less<>()(a->reader, b->reader)
-                                  : a->place.offset < b->place.offset;
+                                  : a->handle.offset < b->handle.offset;
   });
   return Status::OK();
 }
@@ -86,10 +86,10 @@ Status ValueFetch::Locate(Wanted* wanted, char* to, bool* cached) {
     const Placement& at = places[wanted->next_place++];
     if (key < at.lower || key >= at.upper) continue;
     wanted->reader = ReaderOf(*at.file);
-    const Status located = wanted->reader->Locate(key, reference.birth, &wanted->place);
+    const Status located = wanted->reader->Locate(key, reference.birth, &wanted->handle);
     if (located.IsNotFound()) continue;
     LAVA_RETURN_IF_ERROR(located);
-    Result<bool> copied = wanted->reader->CopyCached(wanted->place, key, reference.birth,
+    Result<bool> copied = wanted->reader->CopyCached(wanted->handle, key, reference.birth,
                                                      reference.raw_bytes, to + wanted->offset);
     if (!copied.ok() && copied.status().IsNotFound()) continue;
     LAVA_RETURN_IF_ERROR(copied.status());
@@ -107,12 +107,12 @@ Status ValueFetch::TakeAhead(char* to) {
     for (end = begin + 1; end < order_.size() && order_[end]->reader == reader;) ++end;
     ScanAhead::Page page;
     if (ScanAhead* const ahead = reader->ahead(); ahead != nullptr) {
-      const ValuePlace& last = order_[end - 1]->place;
-      page = ahead->Begin(order_[begin]->place.offset, last.offset + last.bytes, *pages_left_);
+      const ValueHandle& last = order_[end - 1]->handle;
+      page = ahead->Begin(order_[begin]->handle.offset, last.offset + last.bytes, *pages_left_);
     }
     for (size_t i = begin; i < end; ++i) {
       Wanted* const wanted = order_[i];
-      const Slice records = page.Find(wanted->place.offset, wanted->place.bytes);
+      const Slice records = page.Find(wanted->handle.offset, wanted->handle.bytes);
       if (records.empty()) {
         order_[left++] = wanted;
       } else {
@@ -127,7 +127,7 @@ Status ValueFetch::TakeAhead(char* to) {
 
 Status ValueFetch::ReadAll(char* to) {
   uint64_t bytes = 0;
-  for (const Wanted* wanted : order_) bytes += wanted->place.bytes;
+  for (const Wanted* wanted : order_) bytes += wanted->handle.bytes;
   for (const Ahead& ahead : aheads_) bytes += ahead.page.ahead_bytes();
   ScopedCharge memory;
   const bool granted = counter_ == nullptr || memory.Try(counter_, std::min(bytes, kBatchBytesMax));
@@ -144,7 +144,7 @@ Status ValueFetch::ReadAll(char* to) {
   auto ahead = aheads_.cbegin();
   for (size_t i = 0; i < order_.size(); ++i) {
     Wanted* const wanted = order_[i];
-    ranges.push_back({&wanted->reader->file(), wanted->place.offset, wanted->place.bytes});
+    ranges.push_back({&wanted->reader->file(), wanted->handle.offset, wanted->handle.bytes});
     uses.push_back({wanted, nullptr});
     const bool is_last = i + 1 == order_.size() || order_[i + 1]->reader != wanted->reader;
     if (!is_last || ahead == aheads_.cend() || ahead->reader != wanted->reader) continue;
@@ -175,8 +175,8 @@ Status ValueFetch::ReadAll(char* to) {
 Status ValueFetch::Take(Wanted* wanted, Slice records, char* to) {
   const ValueReference& reference = wanted->reference;
   const Status status =
-      wanted->reader->CopyFrom(records, wanted->place, KeyOf(*wanted), reference.birth, fill_cache_,
-                               reference.raw_bytes, to + wanted->offset);
+      wanted->reader->CopyFrom(records, wanted->handle, KeyOf(*wanted), reference.birth,
+                               fill_cache_, reference.raw_bytes, to + wanted->offset);
   if (!status.IsNotFound()) return status;
   elsewhere_.push_back(wanted);
   return Status::OK();

@@ -43,7 +43,7 @@ class ValueFetch {
     uint64_t offset;
     size_t next_place = 0;  // the next place of the birth to ask
     const ValueReader* reader = nullptr;
-    ValuePlace place;
+    ValueHandle handle;
   };
   Slice KeyOf(const Wanted& wanted) const {
     return Slice(keys_).substr(wanted.key_offset, wanted.key_bytes);

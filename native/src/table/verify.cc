@@ -29,7 +29,7 @@ class Verifier {
 
  private:
   /// A block of records. All of its keys are in (low, high]; low null: no lower bound.
-  struct Place {
+  struct BoundedBlock {
     const CachedPartition& partition;
     const DataBlock& block;
     uint64_t offset;
@@ -51,7 +51,8 @@ class Verifier {
     Status status = head_.loader->LoadPartitionAt(handle, head_.top.extent_begin(i), &partition);
     if (!status.ok()) return Name(std::move(status), lowest, last);
     ++found_.partitions;
-    const Place beside{*partition, partition->decoupled.block(), handle.offset, lowest, last, true};
+    const BoundedBlock beside{*partition, partition->decoupled.block(), handle.offset, lowest, last,
+                              true};
     if (beside.block.count() != 0) decoupled_.SeekToFirst(beside.block);
     const IndexBlock& index = partition->index;
     std::string low = before;
@@ -76,24 +77,24 @@ class Verifier {
   }
 
   Status VerifyBlock(const BlockHandle& handle, const std::string* low, const std::string& high,
-                     const Place& beside) {
+                     const BoundedBlock& beside) {
     stored_.resize(handle.bytes + kBlockTrailerBytes);
     LAVA_RETURN_IF_ERROR(head_.loader->file().Read(handle.offset, stored_.size(), stored_.data()));
     DataBlock block;
     LAVA_RETURN_IF_ERROR(head_.loader->ParseData(handle, stored_, &buffer_, &block));
     ++found_.data_blocks;
-    const Place place{beside.partition, block, handle.offset, low, high, false};
+    const BoundedBlock bounded{beside.partition, block, handle.offset, low, high, false};
     DataBlockCursor cursor;
     for (cursor.SeekToFirst(block); cursor.Valid(); cursor.Next()) {
       LAVA_RETURN_IF_ERROR(VerifyDecoupled(beside, &cursor.record()));
-      LAVA_RETURN_IF_ERROR(VerifyRecord(place, cursor.record()));
+      LAVA_RETURN_IF_ERROR(VerifyRecord(bounded, cursor.record()));
     }
     return Status::OK();
   }
 
   /// Verifies the decoupled records that come before next, a record of a data block; null: all that
   /// are left.
-  Status VerifyDecoupled(const Place& beside, const Record* next) {
+  Status VerifyDecoupled(const BoundedBlock& beside, const Record* next) {
     for (; decoupled_.Valid(); decoupled_.Next()) {
       if (next != nullptr && decoupled_.record().key > next->key) break;
       LAVA_RETURN_IF_ERROR(VerifyRecord(beside, decoupled_.record()));
@@ -101,13 +102,13 @@ class Verifier {
     return Status::OK();
   }
 
-  Status VerifyRecord(const Place& place, const Record& record) {
-    const char* wrong = CheckRecord(record, place);
-    if (wrong == nullptr) wrong = CheckFindable(record, place);
+  Status VerifyRecord(const BoundedBlock& bounded, const Record& record) {
+    const char* wrong = CheckRecord(record, bounded);
+    if (wrong == nullptr) wrong = CheckFindable(record, bounded);
     if (wrong == nullptr && record.kind == RecordKind::kPutReference)
       wrong = CountReference(record);
     if (wrong == nullptr && HasParts(record.kind)) wrong = CountList(record);
-    if (wrong != nullptr) return head_.loader->Malformed(place.offset, wrong);
+    if (wrong != nullptr) return head_.loader->Malformed(bounded.offset, wrong);
     const bool reference = record.kind == RecordKind::kPutReference;
     Count(record, (reference ? 0 : record.value.size()) +
                       (reference || HasParts(record.kind) ? raw_bytes_ : 0));
@@ -116,30 +117,30 @@ class Verifier {
     return Status::OK();
   }
 
-  const char* CheckRecord(const Record& record, const Place& place) const {
+  const char* CheckRecord(const Record& record, const BoundedBlock& bounded) const {
     bool prefix_delete = record.kind == RecordKind::kPrefixDelete;
     if (found_.records > 0) {
       int order = record.key.compare(last_key_);
       if (order < 0 || (order == 0 && (prefix_delete || last_kind_ != RecordKind::kPrefixDelete)))
         return "a record does not come behind the one before";
     }
-    if ((place.low != nullptr && record.key <= *place.low) || record.key > place.high)
+    if ((bounded.low != nullptr && record.key <= *bounded.low) || record.key > bounded.high)
       return "a record stands outside the keys that the index gives its block";
     const TableProperties& p = head_.properties;
     if (record.key < p.lower || (!p.upper.empty() && record.key >= p.upper))
       return "a record stands outside the file's bounds";
-    const BloomView& filter = place.partition.filter;
-    if (!filter.MayHold(place.HashOf(record))) return "a record is missing in its filter";
+    const BloomView& filter = bounded.partition.filter;
+    if (!filter.MayHold(bounded.HashOf(record))) return "a record is missing in its filter";
     if (!prefix_delete && record.prefix_bytes != 0 &&
         !filter.MayHold(PrefixHash(record.key.substr(0, record.prefix_bytes))))
       return "a record's prefix is missing in its filter";
     return nullptr;
   }
 
-  static const char* CheckFindable(const Record& record, const Place& place) {
+  static const char* CheckFindable(const Record& record, const BoundedBlock& bounded) {
     bool prefix_delete = record.kind == RecordKind::kPrefixDelete;
     DataEntry entry;
-    bool found = place.block.Find(record.key, place.HashOf(record), prefix_delete, &entry) &&
+    bool found = bounded.block.Find(record.key, bounded.HashOf(record), prefix_delete, &entry) &&
                  entry.kind == record.kind && entry.value().data() == record.value.data();
     return found ? nullptr : "a record's fingerprint does not find it";
   }

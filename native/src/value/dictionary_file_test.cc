@@ -186,7 +186,7 @@ TEST_F(DictionaryFileTest, StoredAndRawValuesMixed) {
   for (auto at = (*reader)->NewKeyIterator(); at->Valid(); at->Next()) {
     ASSERT_TRUE((*reader)->ReadStored(*at, &buffer, &codec, &stored).ok());
     EXPECT_EQ(codec, i++ % 3 != 0 ? kZstdDictionary : Compression::kLz4);
-    ASSERT_TRUE((*reader)->DecodeStored(at->stored_place(), codec, stored, &raw).ok());
+    ASSERT_TRUE((*reader)->DecodeStored(at->index_entry(), codec, stored, &raw).ok());
     EXPECT_EQ(raw, values.at({std::string(at->key()), at->birth()}));
   }
 }

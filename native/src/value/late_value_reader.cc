@@ -71,24 +71,24 @@ std::unique_ptr<ValueScanner> LateValueReader::NewScanner(uint64_t piece_bytes_m
   return here->NewScanner(piece_bytes_max);
 }
 
-Status LateValueReader::Locate(Slice key, const FileId& birth, ValuePlace* place) const {
+Status LateValueReader::Locate(Slice key, const FileId& birth, ValueHandle* handle) const {
   const ValueReader* here = reader();
-  return here != nullptr ? here->Locate(key, birth, place) : NotHere();
+  return here != nullptr ? here->Locate(key, birth, handle) : NotHere();
 }
 
-Result<bool> LateValueReader::CopyCached(const ValuePlace& place, Slice key, const FileId& birth,
+Result<bool> LateValueReader::CopyCached(const ValueHandle& handle, Slice key, const FileId& birth,
                                          uint64_t raw_bytes, char* to) const {
   const ValueReader* here = reader();
   if (here == nullptr) return NotHere();
-  return here->CopyCached(place, key, birth, raw_bytes, to);
+  return here->CopyCached(handle, key, birth, raw_bytes, to);
 }
 
-Status LateValueReader::CopyFrom(Slice records, const ValuePlace& place, Slice key,
+Status LateValueReader::CopyFrom(Slice records, const ValueHandle& handle, Slice key,
                                  const FileId& birth, bool fill_cache, uint64_t raw_bytes,
                                  char* to) const {
   const ValueReader* here = reader();
   if (here == nullptr) return NotHere();
-  return here->CopyFrom(records, place, key, birth, fill_cache, raw_bytes, to);
+  return here->CopyFrom(records, handle, key, birth, fill_cache, raw_bytes, to);
 }
 
 const fs::RandomFile& LateValueReader::file() const { return Here().file(); }
@@ -105,13 +105,13 @@ std::unique_ptr<ValueKeyIterator> LateValueReader::NewKeyIterator() const {
   return here->NewKeyIterator();
 }
 
-Status LateValueReader::TakeStored(Slice key, const StoredPlace& at, Slice record,
+Status LateValueReader::TakeStored(Slice key, const KeyIndexEntry& at, Slice record,
                                    Compression* codec, Slice* stored) const {
   const ValueReader* here = reader();
   return here != nullptr ? here->TakeStored(key, at, record, codec, stored) : NotHere();
 }
 
-Status LateValueReader::DecodeStored(const StoredPlace& at, Compression codec, Slice stored,
+Status LateValueReader::DecodeStored(const KeyIndexEntry& at, Compression codec, Slice stored,
                                      std::string* raw) const {
   const ValueReader* here = reader();
   return here != nullptr ? here->DecodeStored(at, codec, stored, raw) : NotHere();

@@ -27,18 +27,18 @@ class LateValueReader final : public ValueReader {
   Result<bool> GetInPieces(Slice key, const FileId& birth,
                            const PiecewiseRead& read) const override;
   std::unique_ptr<ValueScanner> NewScanner(uint64_t piece_bytes_max) const override;
-  Status Locate(Slice key, const FileId& birth, ValuePlace* place) const override;
-  Result<bool> CopyCached(const ValuePlace& place, Slice key, const FileId& birth,
+  Status Locate(Slice key, const FileId& birth, ValueHandle* handle) const override;
+  Result<bool> CopyCached(const ValueHandle& handle, Slice key, const FileId& birth,
                           uint64_t raw_bytes, char* to) const override;
-  Status CopyFrom(Slice records, const ValuePlace& place, Slice key, const FileId& birth,
+  Status CopyFrom(Slice records, const ValueHandle& handle, Slice key, const FileId& birth,
                   bool fill_cache, uint64_t raw_bytes, char* to) const override;
   const fs::RandomFile& file() const override;
   ScanAhead* ahead() const override;
   void CountReads(uint64_t reads, uint64_t bytes) const override;
   std::unique_ptr<ValueKeyIterator> NewKeyIterator() const override;
-  Status TakeStored(Slice key, const StoredPlace& at, Slice record, Compression* codec,
+  Status TakeStored(Slice key, const KeyIndexEntry& at, Slice record, Compression* codec,
                     Slice* stored) const override;
-  Status DecodeStored(const StoredPlace& at, Compression codec, Slice stored,
+  Status DecodeStored(const KeyIndexEntry& at, Compression codec, Slice stored,
                       std::string* raw) const override;
   Status VerifyAll() const override;
   const ValueFileProperties& properties() const override;

@@ -35,7 +35,7 @@ class LateValueReaderTest : public ::testing::Test {
   LateValueReader late_{"v-1.vsst"};
   Slice found_;
   std::shared_ptr<const void> pin_;
-  ValuePlace place_;
+  ValueHandle handle_;
   std::string copied_ = std::string(4096, '\0');
 };
 
@@ -43,9 +43,9 @@ TEST_F(LateValueReaderTest, AnswersNeedsFileUntilItIsThere) {
   ExpectNeeded(late_.Presence());
   ExpectNeeded(late_.Get(key_, Birth(1), true, &found_, &pin_));
   ExpectNeeded(late_.NewScanner(64 << 10)->Get(key_, Birth(1), &found_));
-  ExpectNeeded(late_.Locate(key_, Birth(1), &place_));
-  ExpectNeeded(late_.CopyCached(place_, key_, Birth(1), 5, copied_.data()).status());
-  ExpectNeeded(late_.CopyFrom("", place_, key_, Birth(1), true, 5, copied_.data()));
+  ExpectNeeded(late_.Locate(key_, Birth(1), &handle_));
+  ExpectNeeded(late_.CopyCached(handle_, key_, Birth(1), 5, copied_.data()).status());
+  ExpectNeeded(late_.CopyFrom("", handle_, key_, Birth(1), true, 5, copied_.data()));
   const auto keys = late_.NewKeyIterator();
   EXPECT_FALSE(keys->Valid());
   ExpectNeeded(keys->status());
@@ -64,18 +64,18 @@ TEST_F(LateValueReaderTest, IsTheReaderThatArrived) {
   EXPECT_TRUE(late_.Get(key_, Birth(1), true, &found_, &pin_).ok());
   EXPECT_EQ(found_, value_);
   EXPECT_TRUE(late_.NewScanner(64 << 10)->Get(key_, Birth(1), &found_).ok());
-  ASSERT_TRUE(late_.Locate(key_, Birth(1), &place_).ok());
-  EXPECT_TRUE(late_.CopyCached(place_, key_, Birth(1), value_.size(), copied_.data()).ok());
-  std::string records(place_.bytes, '\0');
-  ASSERT_TRUE(late_.file().Read(place_.offset, records.size(), records.data()).ok());
+  ASSERT_TRUE(late_.Locate(key_, Birth(1), &handle_).ok());
+  EXPECT_TRUE(late_.CopyCached(handle_, key_, Birth(1), value_.size(), copied_.data()).ok());
+  std::string records(handle_.bytes, '\0');
+  ASSERT_TRUE(late_.file().Read(handle_.offset, records.size(), records.data()).ok());
   EXPECT_TRUE(
-      late_.CopyFrom(records, place_, key_, Birth(1), true, value_.size(), copied_.data()).ok());
+      late_.CopyFrom(records, handle_, key_, Birth(1), true, value_.size(), copied_.data()).ok());
   EXPECT_EQ(copied_.substr(0, value_.size()), value_);
   const auto keys = late_.NewKeyIterator();
   std::string buffer;
   Compression codec;
   EXPECT_TRUE(late_.ReadStored(*keys, &buffer, &codec, &found_).ok());
-  EXPECT_TRUE(late_.DecodeStored(keys->stored_place(), codec, found_, &buffer).ok());
+  EXPECT_TRUE(late_.DecodeStored(keys->index_entry(), codec, found_, &buffer).ok());
   EXPECT_TRUE(late_.VerifyAll().ok());
   EXPECT_EQ(&late_.properties(), &reader->properties()) << "only the first counts";
   EXPECT_EQ(late_.path(), reader->path());

@@ -22,8 +22,8 @@ struct PiecewiseRead {
 namespace vsst {
 
 /// Hands the sink the value of a record in pieces, with no more than the buffer in memory at once.
-/// offset, bytes: place of all records of this key in the file. birth: index that the record's
-/// birth must have; none: the record is alone at the place, and its birth may be any.
+/// offset, bytes: handle of all records of this key in the file. birth: index that the record's
+/// birth must have; none: the record is alone at the handle, and its birth may be any.
 /// Returns false, with nothing handed to the sink, if the record is compressed or not the expected
 /// one; a read of the whole record then gives the value or the error.
 /// Errors: IOError; those of the sink; Corruption, with path and offset, after the last piece: the

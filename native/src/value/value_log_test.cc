@@ -118,7 +118,7 @@ TEST_P(ValueLogTest, TheCollectorWalksItByKey) {
     if (codec == Compression::kNone) {
       raw = stored;
     } else {
-      ASSERT_TRUE(reader->DecodeStored(at->stored_place(), codec, stored, &raw).ok());
+      ASSERT_TRUE(reader->DecodeStored(at->index_entry(), codec, stored, &raw).ok());
     }
     EXPECT_EQ(raw, expected->second);
     ASSERT_TRUE(scanner->Get(at->key(), Birth(1), &scanned).ok());

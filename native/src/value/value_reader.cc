@@ -63,13 +63,13 @@ class ValueSstReader final : public ValueReader {
   Result<bool> GetInPieces(Slice key, const FileId& birth,
                            const PiecewiseRead& read) const override;
   std::unique_ptr<ValueScanner> NewScanner(uint64_t piece_bytes_max) const override;
-  Status Locate(Slice key, const FileId& birth, ValuePlace* place) const override {
+  Status Locate(Slice key, const FileId& birth, ValueHandle* handle) const override {
     if (!InBounds(key, birth)) return Status::NotFound();
-    return FindPlace(key, birth, place);
+    return FindHandle(key, birth, handle);
   }
-  Result<bool> CopyCached(const ValuePlace& place, Slice key, const FileId& birth,
+  Result<bool> CopyCached(const ValueHandle& handle, Slice key, const FileId& birth,
                           uint64_t raw_bytes, char* to) const override;
-  Status CopyFrom(Slice records, const ValuePlace& place, Slice key, const FileId& birth,
+  Status CopyFrom(Slice records, const ValueHandle& handle, Slice key, const FileId& birth,
                   bool fill_cache, uint64_t raw_bytes, char* to) const override;
   const fs::RandomFile& file() const override { return *head_->file; }
   ScanAhead* ahead() const override { return head_->log == nullptr ? &ahead_ : nullptr; }
@@ -81,13 +81,13 @@ class ValueSstReader final : public ValueReader {
     if (head_->log != nullptr) return std::make_unique<LogKeyIterator>(head_.get());
     return std::make_unique<KeyIterator>(head_.get());
   }
-  Status TakeStored(Slice key, const StoredPlace& at, Slice record, Compression* codec,
+  Status TakeStored(Slice key, const KeyIndexEntry& at, Slice record, Compression* codec,
                     Slice* stored) const override;
-  Status DecodeStored(const StoredPlace& at, Compression codec, Slice stored,
+  Status DecodeStored(const KeyIndexEntry& at, Compression codec, Slice stored,
                       std::string* raw) const override {
     raw->resize(at.raw_bytes);
     const StoredValue value{codec, static_cast<uint32_t>(at.raw_bytes), stored};
-    return head_->DecompressValue(at.place.offset, value, raw->data());
+    return head_->DecompressValue(at.handle.offset, value, raw->data());
   }
   Status VerifyAll() const override {
     return head_->log != nullptr ? VerifyValueLog(*head_) : VerifyValueFile(*head_);
@@ -99,9 +99,9 @@ class ValueSstReader final : public ValueReader {
   bool InBounds(Slice key, const FileId& birth) const;
   /// Finds the only records that may be of key, or NotFound, by the index alone. birth must be one
   /// of the file's.
-  Status FindPlace(Slice key, const FileId& birth, ValuePlace* place) const;
-  /// Finds (key, birth) in the records at a place.
-  Status FindRecord(Slice records, const ValuePlace& place, Slice key, const FileId& birth,
+  Status FindHandle(Slice key, const FileId& birth, ValueHandle* handle) const;
+  /// Finds (key, birth) in the records of a handle.
+  Status FindRecord(Slice records, const ValueHandle& handle, Slice key, const FileId& birth,
                     RecordView* record, uint64_t* offset) const;
   const ValueHead& head() const { return *head_; }
   /// Reads records, and counts the read.
@@ -112,16 +112,17 @@ class ValueSstReader final : public ValueReader {
 
   Status LoadPartition(const TopIndex::Partition& partition,
                        std::shared_ptr<const CachedPartition>* out) const;
-  /// Looks the place up in the cache. *cached: whether the cache has its record. Returns null if it
-  /// has not, or if the record is not of (key, birth).
-  ValuePtr FindCached(const ValuePlace& place, Slice key, const FileId& birth, bool* cached) const;
-  Status ReadPlace(const ValuePlace& place, Slice key, const FileId& birth, ValuePtr* out,
+  /// Looks the records up in the cache. *cached: whether the cache has its record. Returns null if
+  /// it has not, or if the record is not of (key, birth).
+  ValuePtr FindCached(const ValueHandle& handle, Slice key, const FileId& birth,
+                      bool* cached) const;
+  Status ReadValue(const ValueHandle& handle, Slice key, const FileId& birth, ValuePtr* out,
                    bool* alone) const;
   /// records: the memory that record borrows from; kept unless the value is decompressed.
   Status Decode(uint64_t offset, const RecordView& record, std::shared_ptr<CachedValue> records,
                 ValuePtr* out) const;
-  static bool MayBeCached(const ValuePlace& place, uint64_t bytes) {
-    return place.bytes <= kCachedRecordBytesMax && bytes <= kCachedBytesMax;
+  static bool MayBeCached(const ValueHandle& handle, uint64_t bytes) {
+    return handle.bytes <= kCachedRecordBytesMax && bytes <= kCachedBytesMax;
   }
   Status WrongSize(uint64_t offset, uint64_t bytes, uint64_t expected) const;
   CacheUse* use() const { return counters_ == nullptr ? nullptr : &counters_->cache; }
@@ -164,13 +165,13 @@ Status ValueSstReader::LoadPartition(const TopIndex::Partition& partition,
   return Status::OK();
 }
 
-Status ValueSstReader::FindPlace(Slice key, const FileId& birth, ValuePlace* place) const {
+Status ValueSstReader::FindHandle(Slice key, const FileId& birth, ValueHandle* handle) const {
   if (head_->log != nullptr) {
     const auto at = std::lower_bound(head_->births.begin(), head_->births.end(), birth);
     const LoggedRecord* const record =
         head_->log->Find(key, static_cast<uint32_t>(at - head_->births.begin()));
     if (record == nullptr) return Status::NotFound();
-    *place = {record->offset, record->bytes};
+    *handle = {record->offset, record->bytes};
     return Status::OK();
   }
   const TopIndex::Partition& partition = head_->top.Find(key);
@@ -180,7 +181,7 @@ Status ValueSstReader::FindPlace(Slice key, const FileId& birth, ValuePlace* pla
   uint32_t candidate = view.Candidate(key);
   if (view.fingerprint(candidate) != FingerprintOf(KeyHash(key))) return Status::NotFound();
   PartitionView::Group within = view.group(candidate);
-  *place = {partition.records_begin + within.begin, within.end - within.begin};
+  *handle = {partition.records_begin + within.begin, within.end - within.begin};
   return Status::OK();
 }
 
@@ -212,9 +213,9 @@ Status ValueSstReader::Decode(uint64_t offset, const RecordView& record,
   return Status::OK();
 }
 
-Status ValueSstReader::FindRecord(Slice records, const ValuePlace& place, Slice key,
+Status ValueSstReader::FindRecord(Slice records, const ValueHandle& handle, Slice key,
                                   const FileId& birth, RecordView* record, uint64_t* offset) const {
-  *offset = place.offset;
+  *offset = handle.offset;
   while (!records.empty()) {
     LAVA_RETURN_IF_ERROR(DecodeRecord(head_->source(), *offset, records, record));
     if (record->key != key) return Status::NotFound();  // another key with the same fingerprint
@@ -225,46 +226,46 @@ Status ValueSstReader::FindRecord(Slice records, const ValuePlace& place, Slice 
   return Status::NotFound();
 }
 
-Status ValueSstReader::ReadPlace(const ValuePlace& place, Slice key, const FileId& birth,
+Status ValueSstReader::ReadValue(const ValueHandle& handle, Slice key, const FileId& birth,
                                  ValuePtr* out, bool* alone) const {
-  auto records = std::make_shared<CachedValue>(place.bytes);
-  LAVA_RETURN_IF_ERROR(ReadRecords(place.offset, place.bytes, records->memory.get()));
+  auto records = std::make_shared<CachedValue>(handle.bytes);
+  LAVA_RETURN_IF_ERROR(ReadRecords(handle.offset, handle.bytes, records->memory.get()));
   RecordView record;
   uint64_t offset;
-  const Slice bytes(records->memory.get(), place.bytes);
-  LAVA_RETURN_IF_ERROR(FindRecord(bytes, place, key, birth, &record, &offset));
-  *alone = record.bytes == place.bytes;
+  const Slice bytes(records->memory.get(), handle.bytes);
+  LAVA_RETURN_IF_ERROR(FindRecord(bytes, handle, key, birth, &record, &offset));
+  *alone = record.bytes == handle.bytes;
   return Decode(offset, record, std::move(records), out);
 }
 
-ValueSstReader::ValuePtr ValueSstReader::FindCached(const ValuePlace& place, Slice key,
+ValueSstReader::ValuePtr ValueSstReader::FindCached(const ValueHandle& handle, Slice key,
                                                     const FileId& birth, bool* cached) const {
   BlockCache::Ref ref =
-      place.bytes <= kCachedRecordBytesMax
-          ? cache_->Lookup(CacheKey{cache_file_, place.offset}, BlockCache::Segment::kData, use())
+      handle.bytes <= kCachedRecordBytesMax
+          ? cache_->Lookup(CacheKey{cache_file_, handle.offset}, BlockCache::Segment::kData, use())
           : nullptr;
   *cached = ref != nullptr;
   if (ref == nullptr) return nullptr;
   Count(&ReadCounters::value_cache_hits);
   ValuePtr found = std::static_pointer_cast<const CachedValue>(std::move(ref));
-  // Only records that are alone at their place are cached.
+  // Only records that are alone at their handle are cached.
   if (found->key != key || head_->births[found->birth] != birth) return nullptr;
   return found;
 }
 
 Status ValueSstReader::Get(Slice key, const FileId& birth, bool fill_cache, Slice* value,
                            std::shared_ptr<const void>* pin) const {
-  ValuePlace place;
-  LAVA_RETURN_IF_ERROR(Locate(key, birth, &place));
+  ValueHandle handle;
+  LAVA_RETURN_IF_ERROR(Locate(key, birth, &handle));
   bool cached = false;
-  ValuePtr found = FindCached(place, key, birth, &cached);
+  ValuePtr found = FindCached(handle, key, birth, &cached);
   if (cached && found == nullptr) return Status::NotFound();
   if (!cached) {
     bool alone = false;
-    LAVA_RETURN_IF_ERROR(ReadPlace(place, key, birth, &found, &alone));
-    if (fill_cache && alone && MayBeCached(place, found->key.size() + found->value.size())) {
+    LAVA_RETURN_IF_ERROR(ReadValue(handle, key, birth, &found, &alone));
+    if (fill_cache && alone && MayBeCached(handle, found->key.size() + found->value.size())) {
       found = std::static_pointer_cast<const CachedValue>(cache_->Insert(
-          {cache_file_, place.offset}, BlockCache::Segment::kData, std::move(found), use()));
+          {cache_file_, handle.offset}, BlockCache::Segment::kData, std::move(found), use()));
     }
   }
   *value = found->value;
@@ -274,11 +275,11 @@ Status ValueSstReader::Get(Slice key, const FileId& birth, bool fill_cache, Slic
 
 Result<bool> ValueSstReader::GetInPieces(Slice key, const FileId& birth,
                                          const PiecewiseRead& read) const {
-  ValuePlace place;
-  LAVA_RETURN_IF_ERROR(Locate(key, birth, &place));
+  ValueHandle handle;
+  LAVA_RETURN_IF_ERROR(Locate(key, birth, &handle));
   const auto at = std::find(head_->births.begin(), head_->births.end(), birth);
-  CountReads(1, place.bytes);
-  return ReadInPieces(*head_->file, head_->footer.unique_id, place.offset, place.bytes, key,
+  CountReads(1, handle.bytes);
+  return ReadInPieces(*head_->file, head_->footer.unique_id, handle.offset, handle.bytes, key,
                       static_cast<uint32_t>(at - head_->births.begin()), read);
 }
 
@@ -288,39 +289,39 @@ Status ValueSstReader::WrongSize(uint64_t offset, uint64_t bytes, uint64_t expec
   return head_->Malformed(offset, what.c_str());
 }
 
-Result<bool> ValueSstReader::CopyCached(const ValuePlace& place, Slice key, const FileId& birth,
+Result<bool> ValueSstReader::CopyCached(const ValueHandle& handle, Slice key, const FileId& birth,
                                         uint64_t raw_bytes, char* to) const {
   bool cached = false;
-  const ValuePtr found = FindCached(place, key, birth, &cached);
+  const ValuePtr found = FindCached(handle, key, birth, &cached);
   if (!cached) return false;
   if (found == nullptr) return Status::NotFound();
   if (found->value.size() != raw_bytes)
-    return WrongSize(place.offset, found->value.size(), raw_bytes);
+    return WrongSize(handle.offset, found->value.size(), raw_bytes);
   std::copy(found->value.begin(), found->value.end(), to);
   return true;
 }
 
-Status ValueSstReader::CopyFrom(Slice records, const ValuePlace& place, Slice key,
+Status ValueSstReader::CopyFrom(Slice records, const ValueHandle& handle, Slice key,
                                 const FileId& birth, bool fill_cache, uint64_t raw_bytes,
                                 char* to) const {
   RecordView record;
   uint64_t offset;
-  LAVA_RETURN_IF_ERROR(FindRecord(records, place, key, birth, &record, &offset));
+  LAVA_RETURN_IF_ERROR(FindRecord(records, handle, key, birth, &record, &offset));
   if (record.value.raw_bytes != raw_bytes)
     return WrongSize(offset, record.value.raw_bytes, raw_bytes);
   if (record.value.codec == Compression::kNone)
     std::copy(record.value.bytes.begin(), record.value.bytes.end(), to);
   else
     LAVA_RETURN_IF_ERROR(head_->DecompressValue(offset, record.value, to));
-  const bool alone = record.bytes == place.bytes;
-  if (!fill_cache || !alone || !MayBeCached(place, key.size() + raw_bytes)) return Status::OK();
+  const bool alone = record.bytes == handle.bytes;
+  if (!fill_cache || !alone || !MayBeCached(handle, key.size() + raw_bytes)) return Status::OK();
   auto kept = std::make_shared<CachedValue>(key.size() + raw_bytes);
   char* memory = std::copy(key.begin(), key.end(), kept->memory.get());
   std::copy(to, to + raw_bytes, memory);
   kept->key = Slice(kept->memory.get(), key.size());
   kept->value = Slice(memory, raw_bytes);
   kept->birth = record.birth;
-  (void)cache_->Insert({cache_file_, place.offset}, BlockCache::Segment::kData, std::move(kept),
+  (void)cache_->Insert({cache_file_, handle.offset}, BlockCache::Segment::kData, std::move(kept),
                        use());
   return Status::OK();
 }
@@ -349,12 +350,12 @@ class Scanner final : public ValueScanner {
       if (record.key == key && reader_.head().births[record.birth] == birth)
         return Show(at_ - record.bytes, record, stored);
     }
-    ValuePlace place;
-    LAVA_RETURN_IF_ERROR(reader_.FindPlace(key, birth, &place));
-    LAVA_RETURN_IF_ERROR(Fill(place));
+    ValueHandle handle;
+    LAVA_RETURN_IF_ERROR(reader_.FindHandle(key, birth, &handle));
+    LAVA_RETURN_IF_ERROR(Fill(handle));
     uint64_t offset;
     LAVA_RETURN_IF_ERROR(
-        reader_.FindRecord(Rest().substr(0, place.bytes), place, key, birth, &record, &offset));
+        reader_.FindRecord(Rest().substr(0, handle.bytes), handle, key, birth, &record, &offset));
     at_ = offset + record.bytes;
     return Show(offset, record, stored);
   }
@@ -372,23 +373,23 @@ class Scanner final : public ValueScanner {
     return at_ - begin_ < window_.size() &&
            DecodeRecord(reader_.head().source(), at_, Rest(), record).ok();
   }
-  // Moves to a place. Reads the place if it is not in the window, and the bytes that follow as well
-  // if the walk goes on from where it was.
-  Status Fill(const ValuePlace& place) {
+  // Moves to the records of a handle. Reads them if they are not in the window, and the bytes that
+  // follow as well if the walk goes on from where it was.
+  Status Fill(const ValueHandle& handle) {
     const uint64_t end = begin_ + window_.size();
-    const bool inside = place.offset >= begin_ && place.offset + place.bytes <= end;
+    const bool inside = handle.offset >= begin_ && handle.offset + handle.bytes <= end;
     if (!inside) {
-      const bool goes_on = place.offset >= begin_ && place.offset - begin_ < 2 * piece_bytes_max_;
-      piece_ = goes_on ? std::min(piece_bytes_max_, std::max(2 * piece_, 4 * place.bytes)) : 0;
-      const uint64_t bytes =
-          std::min(std::max(place.bytes, piece_), reader_.head().top.records_end() - place.offset);
+      const bool goes_on = handle.offset >= begin_ && handle.offset - begin_ < 2 * piece_bytes_max_;
+      piece_ = goes_on ? std::min(piece_bytes_max_, std::max(2 * piece_, 4 * handle.bytes)) : 0;
+      const uint64_t bytes = std::min(std::max(handle.bytes, piece_),
+                                      reader_.head().top.records_end() - handle.offset);
       window_.resize(bytes);
-      begin_ = at_ = place.offset;
-      const Status status = reader_.ReadRecords(place.offset, bytes, window_.data());
+      begin_ = at_ = handle.offset;
+      const Status status = reader_.ReadRecords(handle.offset, bytes, window_.data());
       if (!status.ok()) window_.clear();
       return status;
     }
-    at_ = place.offset;
+    at_ = handle.offset;
     return Status::OK();
   }
   Status Show(uint64_t offset, const RecordView& record, StoredValue* stored) {
@@ -413,12 +414,12 @@ class LogScanner final : public ValueScanner {
   explicit LogScanner(const ValueSstReader* reader) : reader_(*reader) {}
 
   Status GetStored(Slice key, const FileId& birth, StoredValue* stored) override {
-    ValuePlace place;
-    LAVA_RETURN_IF_ERROR(reader_.Locate(key, birth, &place));
-    bytes_.resize(place.bytes);
-    LAVA_RETURN_IF_ERROR(reader_.ReadRecords(place.offset, place.bytes, bytes_.data()));
+    ValueHandle handle;
+    LAVA_RETURN_IF_ERROR(reader_.Locate(key, birth, &handle));
+    bytes_.resize(handle.bytes);
+    LAVA_RETURN_IF_ERROR(reader_.ReadRecords(handle.offset, handle.bytes, bytes_.data()));
     RecordView record;
-    LAVA_RETURN_IF_ERROR(reader_.FindRecord(bytes_, place, key, birth, &record, &shown_offset_));
+    LAVA_RETURN_IF_ERROR(reader_.FindRecord(bytes_, handle, key, birth, &record, &shown_offset_));
     *stored = record.value;
     return Status::OK();
   }
@@ -437,9 +438,9 @@ std::unique_ptr<ValueScanner> ValueSstReader::NewScanner(uint64_t piece_bytes_ma
   return std::make_unique<Scanner>(this, piece_bytes_max);
 }
 
-Status ValueSstReader::TakeStored(Slice key, const StoredPlace& at, Slice bytes, Compression* codec,
-                                  Slice* stored) const {
-  const uint64_t offset = at.place.offset;
+Status ValueSstReader::TakeStored(Slice key, const KeyIndexEntry& at, Slice bytes,
+                                  Compression* codec, Slice* stored) const {
+  const uint64_t offset = at.handle.offset;
   RecordView record;
   LAVA_RETURN_IF_ERROR(DecodeRecord(head_->source(), offset, bytes, &record));
   if (record.bytes != bytes.size() || record.key != key ||
@@ -456,10 +457,10 @@ Status ValueReader::ReadStored(const ValueKeyIterator& at, std::string* buffer, 
                                Slice* stored) const {
   if (!at.Valid())
     return Status::InvalidArgument(path() + ": the iterator stands at no record of this file");
-  const StoredPlace place = at.stored_place();
-  buffer->resize(place.place.bytes);
-  LAVA_RETURN_IF_ERROR(file().Read(place.place.offset, buffer->size(), buffer->data()));
-  return TakeStored(at.key(), place, *buffer, codec, stored);
+  const KeyIndexEntry entry = at.index_entry();
+  buffer->resize(entry.handle.bytes);
+  LAVA_RETURN_IF_ERROR(file().Read(entry.handle.offset, buffer->size(), buffer->data()));
+  return TakeStored(at.key(), entry, *buffer, codec, stored);
 }
 
 Result<std::shared_ptr<ValueReader>> ValueReader::Open(std::unique_ptr<fs::RandomFile> file,

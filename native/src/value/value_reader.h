@@ -19,17 +19,17 @@
 
 namespace lava {
 
-/// Location of all records of one key in a value file.
+/// Where all records of one key are in a value file.
 /// Units:      bytes.
-struct ValuePlace {
+struct ValueHandle {
   uint64_t offset = 0, bytes = 0;
 };
 
-/// A record's entry in the dense key index, without its key.
-struct StoredPlace {
+/// An entry of the dense key index, without its key: one record.
+struct KeyIndexEntry {
   FileId birth;
   uint64_t raw_bytes = 0;
-  ValuePlace place;  // of this record only
+  ValueHandle handle;  // of this record only
 };
 
 /// Walks the dense key index of a value file, or the index of a value log, in order of (key,
@@ -48,7 +48,7 @@ class ValueKeyIterator {
   /// Location of the whole record.
   virtual uint64_t record_offset() const = 0;
   virtual uint64_t record_bytes() const = 0;
-  StoredPlace stored_place() const {
+  KeyIndexEntry index_entry() const {
     return {birth(), raw_bytes(), {record_offset(), record_bytes()}};
   }
   virtual Status status() const = 0;
@@ -112,17 +112,17 @@ class ValueReader : public Attachment {
   virtual std::unique_ptr<ValueScanner> NewScanner(uint64_t piece_bytes_max) const = 0;
 
   /// Locate(), CopyCached() and CopyFrom() are the steps of a Get(), for callers that read many
-  /// values at once. Locate() finds the place of the key's records, or NotFound, by the index
+  /// values at once. Locate() finds the handle of the key's records, or NotFound, by the index
   /// alone.
-  virtual Status Locate(Slice key, const FileId& birth, ValuePlace* place) const = 0;
+  virtual Status Locate(Slice key, const FileId& birth, ValueHandle* handle) const = 0;
   /// Copies the value to the raw_bytes bytes at `to` if the cache has it; otherwise returns false.
   /// NotFound and Corruption: as CopyFrom().
-  virtual Result<bool> CopyCached(const ValuePlace& place, Slice key, const FileId& birth,
+  virtual Result<bool> CopyCached(const ValueHandle& handle, Slice key, const FileId& birth,
                                   uint64_t raw_bytes, char* to) const = 0;
-  /// Copies the value out of `records`, the bytes of the file at that place. NotFound: the records
+  /// Copies the value out of `records`, the bytes that the handle names. NotFound: the records
   /// are another key's, or of other births. Corruption: also if the value's length is not
   /// raw_bytes.
-  virtual Status CopyFrom(Slice records, const ValuePlace& place, Slice key, const FileId& birth,
+  virtual Status CopyFrom(Slice records, const ValueHandle& handle, Slice key, const FileId& birth,
                           bool fill_cache, uint64_t raw_bytes, char* to) const = 0;
   virtual const fs::RandomFile& file() const = 0;
   /// Readahead of scans over this file; null for a value log, whose records are not in key order.
@@ -133,14 +133,14 @@ class ValueReader : public Attachment {
   /// For the collector: walks all keys; TakeStored() gives the value of one of them as it is
   /// stored.
   virtual std::unique_ptr<ValueKeyIterator> NewKeyIterator() const = 0;
-  /// Checks record, the file's bytes at a place that NewKeyIterator() gave for key, and returns its
-  /// value undecoded: *stored borrows from record. A value of codec kZstdDictionary can only be
-  /// decoded with this file's dictionary: pass it through DecodeStored() before it goes to another
-  /// file.
-  virtual Status TakeStored(Slice key, const StoredPlace& at, Slice record, Compression* codec,
+  /// Checks record, the bytes at the handle of `at`, which NewKeyIterator() gave for key, and
+  /// returns its value undecoded: *stored borrows from record. A value of codec kZstdDictionary can
+  /// only be decoded with this file's dictionary: pass it through DecodeStored() before it goes to
+  /// another file.
+  virtual Status TakeStored(Slice key, const KeyIndexEntry& at, Slice record, Compression* codec,
                             Slice* stored) const = 0;
   /// Replaces *raw by the decoded value. codec, stored: as TakeStored() gave them.
-  virtual Status DecodeStored(const StoredPlace& at, Compression codec, Slice stored,
+  virtual Status DecodeStored(const KeyIndexEntry& at, Compression codec, Slice stored,
                               std::string* raw) const = 0;
   /// Reads the record of the iterator's entry into *buffer, and passes it to TakeStored(); *stored
   /// borrows from *buffer.

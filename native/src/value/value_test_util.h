@@ -113,7 +113,7 @@ inline ValueMap JsonValues(uint64_t count, size_t bytes, uint64_t seed = 1) {
 inline constexpr DictionaryOptions kDictionaryAlways{
     .values_min = 10, .raw_bytes_min = 0, .saving_percent_min = 0};
 
-/// A sound file, and the places of its parts that have a checksum.
+/// A sound file, and the locations of its parts that have a checksum.
 struct ValueFileImage {
   std::string bytes;
   uint64_t unique_id = 0;

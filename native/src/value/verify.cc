@@ -21,7 +21,7 @@ class Verifier {
     KeyIterator at(&head_);
     for (; at.Valid(); at.Next()) {
       LAVA_RETURN_IF_ERROR(VerifyRecord(at));
-      LAVA_RETURN_IF_ERROR(VerifyPlace(at));
+      LAVA_RETURN_IF_ERROR(VerifyInPartition(at));
       last_key_.assign(at.key());
     }
     LAVA_RETURN_IF_ERROR(at.status());
@@ -58,7 +58,7 @@ class Verifier {
 
   /// Checks that the record fits into its partition. At a partition's end, checks that partition
   /// first.
-  Status VerifyPlace(const KeyIterator& at) {
+  Status VerifyInPartition(const KeyIterator& at) {
     const auto& partitions = head_.top.partitions();
     if (at.record_offset() == partitions[partition_].records_end) {
       LAVA_RETURN_IF_ERROR(VerifyPartition());

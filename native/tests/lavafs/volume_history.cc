@@ -27,12 +27,12 @@ std::string VolumeState::Differs(Volume* volume, bool nothing_is_open) const {
     }
     for (const auto& [name, id] : files_in) {
       const File& file = files.at(id);
-      const std::string place = directory + "/" + name;
+      const std::string path = directory + "/" + name;
       const auto stat = volume->Stat(directory, name);
       if (!stat.ok()) return stat.status().ToString();
-      if (stat->open_ended != file.open_ended) return place + " is open-ended or not";
+      if (stat->open_ended != file.open_ended) return path + " is open-ended or not";
       if (!file.open_ended && stat->size != file.size) {
-        return place + " has " + std::to_string(stat->size) + " bytes, not " +
+        return path + " has " + std::to_string(stat->size) + " bytes, not " +
                std::to_string(file.size);
       }
       if (seen.insert(id).second) extents_bytes += stat->extents_bytes;
@@ -42,7 +42,7 @@ std::string VolumeState::Differs(Volume* volume, bool nothing_is_open) const {
       std::string read(bytes, '\0');
       const Status done = (*opened)->Read(0, bytes, read.data());
       if (!done.ok()) return done.ToString();
-      if (read != BytesOf(id, 0, bytes)) return place + " has other contents";
+      if (read != BytesOf(id, 0, bytes)) return path + " has other contents";
     }
   }
   const VolumeStatistics all = volume->Statistics();

@@ -41,7 +41,7 @@ bool GetUtf(Slice* in, Slice* text) {
 }
 
 // The format of PackedFiles.java.
-bool ParsePacked(Slice in, std::map<std::string, PackedPlace>* packed) {
+bool ParsePacked(Slice in, std::map<std::string, PackedLocation>* packed) {
   uint64_t packs = 0;
   if (!GetBigEndian(&in, 4, &packs)) return false;
   for (uint64_t i = 0; i < packs; ++i) {
@@ -49,11 +49,11 @@ bool ParsePacked(Slice in, std::map<std::string, PackedPlace>* packed) {
     uint64_t files = 0;
     if (!GetUtf(&in, &pack) || !GetBigEndian(&in, 4, &files)) return false;
     for (uint64_t j = 0; j < files; ++j) {
-      PackedPlace place{std::string(pack), 0, 0};
-      if (!GetUtf(&in, &file) || !GetBigEndian(&in, 8, &place.offset) ||
-          !GetBigEndian(&in, 8, &place.bytes))
+      PackedLocation location{std::string(pack), 0, 0};
+      if (!GetUtf(&in, &file) || !GetBigEndian(&in, 8, &location.offset) ||
+          !GetBigEndian(&in, 8, &location.bytes))
         return false;
-      if (!packed->emplace(file, std::move(place)).second) return false;
+      if (!packed->emplace(file, std::move(location)).second) return false;
     }
   }
   return in.empty();

@@ -26,7 +26,7 @@ inline constexpr std::string_view kLavaTimersName = "LAVA-TIMERS";
 bool IsLavaCheckpoint(Slice head);
 
 /// The location of a file in a pack, which the plugin uploaded with others as one file.
-struct PackedPlace {
+struct PackedLocation {
   std::string pack;  // its name in the handle, in the form of a file's own name
   uint64_t offset = 0, bytes = 0;
 };
@@ -48,9 +48,9 @@ struct LavaCheckpoint {
   uint32_t state_meta_crc32c = 0;
   uint64_t heap_timer_bytes = 0;  // 0: timers are in the engine, or do not exist
   uint32_t heap_timer_crc32c = 0;
-  std::string metadata;                       // the engine's metadata, see DecodeMetadata()
-  std::map<std::string, PackedPlace> packed;  // by the file's name
-  std::optional<CheckpointOrigin> origin;     // from version 3 on
+  std::string metadata;                          // the engine's metadata, see DecodeMetadata()
+  std::map<std::string, PackedLocation> packed;  // by the file's name
+  std::optional<CheckpointOrigin> origin;        // from version 3 on
 };
 /// Errors: Corruption with path and offset, NotSupported for a newer format.
 Status ParseLavaCheckpoint(Slice bytes, const std::string& path, LavaCheckpoint* out);

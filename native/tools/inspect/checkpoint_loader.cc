@@ -247,13 +247,14 @@ Instance* CheckpointLoader::Describe(const std::string& path, const std::string&
   return &store_->instances.back();
 }
 
-void CheckpointLoader::Adopt(Instance instance, const std::map<std::string, PackedPlace>& packed) {
+void CheckpointLoader::Adopt(Instance instance,
+                             const std::map<std::string, PackedLocation>& packed) {
   const std::vector<NamedFile> named = FilesOf(instance);
   std::map<std::string, std::string> found;
   for (const NamedFile& file : named) {
-    const auto place = packed.find(file.name);
+    const auto location = packed.find(file.name);
     std::string path = Find(file);
-    if (path.empty() && place != packed.end()) path = FindIn(place->second);
+    if (path.empty() && location != packed.end()) path = FindIn(location->second);
     if (path.empty()) LookIntoMergedFiles();
     found[file.name] = std::move(path);
   }
@@ -299,12 +300,12 @@ std::string CheckpointLoader::Find(const NamedFile& file) const {
   return found == by_base_.end() ? std::string() : found->second;
 }
 
-std::string CheckpointLoader::FindIn(const PackedPlace& place) {
+std::string CheckpointLoader::FindIn(const PackedLocation& location) {
   UploadedFile uploaded;
-  if (!FindUploaded(flink_metadata_, place.pack, &uploaded)) return {};
+  if (!FindUploaded(flink_metadata_, location.pack, &uploaded)) return {};
   const auto pack = by_base_.find(uploaded.base);
   if (pack == by_base_.end()) return {};
-  return AddPiece(pack->second, place.offset, place.bytes);
+  return AddPiece(pack->second, location.offset, location.bytes);
 }
 
 std::string CheckpointLoader::AddPiece(const std::string& in, uint64_t offset, uint64_t bytes) {

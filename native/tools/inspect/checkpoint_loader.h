@@ -43,14 +43,14 @@ class CheckpointLoader {
   /// path: for messages; in: the file that contains the bytes. Null: a fault was reported.
   Instance* Describe(const std::string& path, const std::string& in, FileKind kind, Slice bytes,
                      LavaCheckpoint* checkpoint);
-  void Adopt(Instance instance, const std::map<std::string, PackedPlace>& packed);
+  void Adopt(Instance instance, const std::map<std::string, PackedLocation>& packed);
   /// Flink may have merged several files into one; they are only recognized by their content.
   void LookIntoMergedFiles();
   void AddEmbedded(const std::string& path, Slice bytes);
   /// A path for the file, or an empty string.
   std::string Find(const NamedFile& file) const;
   /// The same for a file at this location, if Flink tells where the pack is.
-  std::string FindIn(const PackedPlace& place);
+  std::string FindIn(const PackedLocation& location);
   /// A path for bytes of a file; empty if they cannot be read.
   std::string AddPiece(const std::string& in, uint64_t offset, uint64_t bytes);
 

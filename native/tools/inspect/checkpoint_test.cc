@@ -58,7 +58,7 @@ class InspectCheckpoint : public InspectTest {
   void UploadPacked() {
     Upload();
     std::string content[2];
-    std::vector<std::pair<std::string, PackedPlace>> packed;
+    std::vector<std::pair<std::string, PackedLocation>> packed;
     for (const auto& [name, path] : uploaded_) {
       const size_t to = packed.size() * 2 / uploaded_.size();
       const std::string file = *db.files.Content(path);
@@ -258,7 +258,7 @@ std::string Origin(uint64_t first_key_group, uint64_t last_key_group) {
 
 TEST_F(InspectCheckpoint, ACheckpointSaysWhatItIsOf) {
   Upload();
-  const std::vector<std::pair<std::string, PackedPlace>> none;
+  const std::vector<std::pair<std::string, PackedLocation>> none;
   const std::string description = PrivateFile(metadata_, 0, &none, Origin(32, 63));
   WriteFlinkMetadata(Described(description, HandlesOfAll()));
   ExpectWhole();

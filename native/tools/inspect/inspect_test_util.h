@@ -96,7 +96,8 @@ inline void PutUtf(std::string* out, Slice text) { FlinkMetadataBuilder::PutText
 /// locations in a pack are contiguous. With origin, in the version that contains the origin.
 inline std::string PrivateFile(
     Slice metadata, uint64_t heap_timer_bytes = 0,
-    const std::vector<std::pair<std::string, PackedPlace>>* packed = nullptr, Slice origin = {}) {
+    const std::vector<std::pair<std::string, PackedLocation>>* packed = nullptr,
+    Slice origin = {}) {
   std::string bytes(kCheckpointMagic);
   PutBigEndian(&bytes, !origin.empty() ? 3 : packed == nullptr ? 1 : 2, 4);  // version
   PutBigEndian(&bytes, 1, 4);  // bytes of the key group
@@ -108,12 +109,12 @@ inline std::string PrivateFile(
   bytes += metadata;
   if (packed != nullptr) {
     std::map<std::string, std::pair<uint64_t, std::string>> packs;  // name -> count and files
-    for (const auto& [name, place] : *packed) {
-      auto& [count, files] = packs[place.pack];
+    for (const auto& [name, location] : *packed) {
+      auto& [count, files] = packs[location.pack];
       ++count;
       PutUtf(&files, name);
-      PutBigEndian(&files, place.offset, 8);
-      PutBigEndian(&files, place.bytes, 8);
+      PutBigEndian(&files, location.offset, 8);
+      PutBigEndian(&files, location.bytes, 8);
     }
     std::string all;
     PutBigEndian(&all, packs.size(), 4);

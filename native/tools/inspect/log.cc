@@ -17,7 +17,7 @@ using log::LogicalLog;
 using log::LogImage;
 using log::Pack;
 
-struct Placed {
+struct LocatedRecord {
   Entry entry;
   log::DataFile* file = nullptr;
 };
@@ -86,8 +86,8 @@ class LogInspection {
   }
 
   // The locations of a log's records in ascending order; an unreadable pack is a fault.
-  std::vector<Placed> PlacesOf(const LogicalLog& log) {
-    std::map<uint64_t, Placed> places;
+  std::vector<LocatedRecord> RecordsOf(const LogicalLog& log) {
+    std::map<uint64_t, LocatedRecord> by_lsn;
     std::vector<Entry> entries;
     for (const Pack& pack : log.packs()) {
       log::DataFile* const file = FileOf(pack.file);
@@ -97,14 +97,14 @@ class LogInspection {
         continue;
       }
       for (const Entry& entry : entries) {
-        if (entry.lsn >= log.trimmed_to()) places[entry.lsn] = {entry, file};
+        if (entry.lsn >= log.trimmed_to()) by_lsn[entry.lsn] = {entry, file};
       }
     }
     for (const Entry& entry : log.direct()) {
-      places[entry.lsn] = {entry, FileOf(image_.index.active())};
+      by_lsn[entry.lsn] = {entry, FileOf(image_.index.active())};
     }
-    std::vector<Placed> found;
-    for (const auto& [lsn, place] : places) found.push_back(place);
+    std::vector<LocatedRecord> found;
+    for (const auto& [lsn, located] : by_lsn) found.push_back(located);
     return found;
   }
 
@@ -116,11 +116,11 @@ class LogInspection {
     }
     std::string data;
     for (const auto& [id, log] : image_.index.logs()) {
-      for (const Placed& place : PlacesOf(*log)) {
-        const Status status = place.file->ReadRecord(id, place.entry, &data);
+      for (const LocatedRecord& located : RecordsOf(*log)) {
+        const Status status = located.file->ReadRecord(id, located.entry, &data);
         ++checked_records_;
-        checked_bytes_ += RecordBytes(id, place.entry);
-        if (!status.ok()) faults_.push_back(FaultOf(place.file->path(), status));
+        checked_bytes_ += RecordBytes(id, located.entry);
+        if (!status.ok()) faults_.push_back(FaultOf(located.file->path(), status));
       }
     }
   }
@@ -129,16 +129,16 @@ class LogInspection {
     Json records = Json::array();
     const LogicalLog* const log = const_cast<log::Index&>(image_.index).FindByName(request_.dump);
     std::string data;
-    for (const Placed& place : PlacesOf(*log)) {
-      if (place.entry.lsn < request_.from) continue;
+    for (const LocatedRecord& located : RecordsOf(*log)) {
+      if (located.entry.lsn < request_.from) continue;
       if (records.size() == request_.count) break;
-      Json record{{"lsn", place.entry.lsn},
-                  {"path", place.file->path()},
-                  {"offset", place.entry.offset},
-                  {"bytes", place.entry.bytes}};
-      const Status status = place.file->ReadRecord(log->id(), place.entry, &data);
+      Json record{{"lsn", located.entry.lsn},
+                  {"path", located.file->path()},
+                  {"offset", located.entry.offset},
+                  {"bytes", located.entry.bytes}};
+      const Status status = located.file->ReadRecord(log->id(), located.entry, &data);
       if (!status.ok()) {
-        faults_.push_back(FaultOf(place.file->path(), status));
+        faults_.push_back(FaultOf(located.file->path(), status));
       } else if (show_.values) {
         record["data"] = Escape(data);
       } else {

@@ -129,8 +129,8 @@ TEST_F(InspectTest, EveryKeyIsAnsweredAsTheInstanceDoes) {
     if (!status.ok() || value.data().size() < 100) continue;
     const Json& place = one["value"]["places"].at(0);
     EXPECT_EQ(place["value"]["bytes"], value.data().size());
-    const testing::RecordPlace expected =
-        testing::PlaceOf(&db.files, place["path"], Slice(Key(i)).substr(1));
+    const testing::RecordLocation expected =
+        testing::LocationOf(&db.files, place["path"], Slice(Key(i)).substr(1));
     EXPECT_EQ(place["record_offset"], expected.offset);
     EXPECT_EQ(place["record_bytes"], expected.bytes);
   }

@@ -44,35 +44,35 @@ class EntryLogTest extends LavaTestBase {
             TableHandle t = table(db);
             EntryLog log = db.entryLog();
             assertThat(log.bindExternal(new byte[10])).as("nothing was put").isNull();
-            List<EntryLocation> places = new ArrayList<>();
+            List<EntryLocation> locations = new ArrayList<>();
             List<byte[]> entries = new ArrayList<>();
             for (int i = 0; i < 10; i++) {
                 byte[] key = key(i);
                 db.put(t, key, 0, key.length, 0, value(i), 0, VALUE_BYTES);
                 entries.add(entry(i, value(i), i % 2));
-                places.add(log.bindExternal(entries.get(i)));
-                assertThat(places.get(i)).isNotNull();
+                locations.add(log.bindExternal(entries.get(i)));
+                assertThat(locations.get(i)).isNotNull();
                 assertThat(log.bindExternal(entries.get(i))).as("again").isNull();
-                assertThat(log.read(places.get(i))).isEqualTo(entries.get(i));
+                assertThat(log.read(locations.get(i))).isEqualTo(entries.get(i));
                 assertThat(log.readValue(log.getExternal(t, key, 0))).isEqualTo(value(i));
             }
             entries.add("no value".getBytes(StandardCharsets.UTF_8));
-            places.add(log.append(entries.get(10)));
+            locations.add(log.append(entries.get(10)));
             entries.add(entry(11, value(11), 0));
-            places.add(log.putExternal(t, key(11), 0, value(11), entries.get(11)));
+            locations.add(log.putExternal(t, key(11), 0, value(11), entries.get(11)));
             assertThat(log.getExternal(t, key(12), 0)).isNull();
             assertThatThrownBy(() -> log.putExternal(t, key(11), 0, value(11), value(12)))
                     .isInstanceOf(LavaDBException.class)
                     .hasMessageContaining("does not end with its value");
-            long segment = places.get(0).segment();
+            long segment = locations.get(0).segment();
             assertThatThrownBy(() -> log.finish(segment)).hasMessageContaining("still go");
             log.roll();
             log.finish(segment);
 
-            EntryLocation last = places.get(11);
+            EntryLocation last = locations.get(11);
             Path file = directory.resolve("db").resolve(log.segmentName(segment));
             byte[] bytes = Files.readAllBytes(file);
-            int from = (int) places.get(3).offset();
+            int from = (int) locations.get(3).offset();
             List<byte[]> decoded =
                     EntryLog.decode(
                             log.segmentName(segment), from, bytes, from, (int) last.end() - from);
@@ -103,14 +103,14 @@ class EntryLogTest extends LavaTestBase {
                 LavaDB db = open(lease)) {
             TableHandle t = table(db);
             EntryLog log = db.entryLog();
-            EntryLocation place = log.putExternal(t, key(1), 0, value(1), entry(1, value(1), 0));
-            Path file = directory.resolve("db").resolve(log.segmentName(place.segment()));
+            EntryLocation location = log.putExternal(t, key(1), 0, value(1), entry(1, value(1), 0));
+            Path file = directory.resolve("db").resolve(log.segmentName(location.segment()));
             db.delete(t, key(1), 0, key(1).length, 0);
             db.flush();
-            assertThat(log.read(place)).isEqualTo(entry(1, value(1), 0));
-            log.release(place.sequence());
+            assertThat(log.read(location)).isEqualTo(entry(1, value(1), 0));
+            log.release(location.sequence());
             assertThat(file).doesNotExist();
-            assertThatThrownBy(() -> log.read(place))
+            assertThatThrownBy(() -> log.read(location))
                     .isInstanceOf(LavaDBException.class)
                     .hasMessageContaining("was released");
         }

@@ -112,8 +112,8 @@ final class JoinerInstance {
         }
     }
 
-    private void step(int place) throws Exception {
-        if (place == 0) {
+    private void step(int index) throws Exception {
+        if (index == 0) {
             for (int i = three.length - 1; i > 0; i--) {
                 int j = random.nextInt(i + 1);
                 byte kind = three[i];
@@ -121,7 +121,7 @@ final class JoinerInstance {
                 three[j] = kind;
             }
         }
-        switch (three[place]) {
+        switch (three[index]) {
             case READ:
                 read();
                 break;
@@ -160,9 +160,9 @@ final class JoinerInstance {
     }
 
     private void delete() {
-        int place = random.nextInt(liveCount);
-        long key = live[place];
-        live[place] = live[--liveCount];
+        int index = random.nextInt(liveCount);
+        long key = live[index];
+        live[index] = live[--liveCount];
         long begin = THREADS.getCurrentThreadCpuTime();
         backend.setCurrentKey(key);
         state.clear();

@@ -48,9 +48,9 @@ class ChangeFiles {
             for (ChangeSet set : sets) {
                 segments.add(writeSegments(set, written));
             }
-            List<UploadedChanges> places = writeSets(sets, segments, written);
+            List<UploadedChanges> uploaded = writeSets(sets, segments, written);
             whole = true;
-            return places;
+            return uploaded;
         } finally {
             if (!whole) {
                 written.forEach(FileClaims::deleteNow);
@@ -101,7 +101,7 @@ class ChangeFiles {
                             }
                         });
         written.add(file);
-        List<UploadedChanges> places = new ArrayList<>();
+        List<UploadedChanges> uploaded = new ArrayList<>();
         long begin = 0;
         for (int i = 0; i < sets.size(); i++) {
             long bytes =
@@ -112,10 +112,10 @@ class ChangeFiles {
                                     .distinct()
                                     .mapToLong(StreamStateHandle::getStateSize)
                                     .sum();
-            places.add(new UploadedChanges(file, begin, bytes, segments.get(i)));
+            uploaded.add(new UploadedChanges(file, begin, bytes, segments.get(i)));
             begin = ends.get(i);
         }
-        return places;
+        return uploaded;
     }
 
     private StreamStateHandle writeFile(Content content) throws IOException {

@@ -38,9 +38,9 @@ final class ChangeUploads implements AutoCloseable {
     /** Learns the result of an upload. Exactly one of the two methods is called, once. */
     interface Listener {
         /**
-         * @param places of the sets, in their order
+         * @param uploaded of the sets, in their order
          */
-        void uploaded(List<UploadedChanges> places);
+        void uploaded(List<UploadedChanges> uploaded);
 
         void failed(Throwable why);
     }
@@ -282,17 +282,17 @@ final class ChangeUploads implements AutoCloseable {
             }
             try {
                 uploads.inc();
-                List<UploadedChanges> places = files.write(sets);
+                List<UploadedChanges> uploaded = files.write(sets);
                 if (!end()) {
-                    FileClaims.deleteNow(places);
+                    FileClaims.deleteNow(uploaded);
                     return;
                 }
-                claims.claim(places);
+                claims.claim(uploaded);
                 int at = 0;
                 for (Request request : requests) {
                     int next = at + request.sets.size();
                     ended(request.bytes);
-                    request.listener.uploaded(places.subList(at, next));
+                    request.listener.uploaded(uploaded.subList(at, next));
                     at = next;
                 }
             } catch (Throwable t) {

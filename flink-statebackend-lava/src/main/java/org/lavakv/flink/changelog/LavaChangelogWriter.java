@@ -168,7 +168,7 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
         List<Entry> range = new ArrayList<>(entries.tailMap(from, true).values());
         List<Entry> missing =
                 range.stream()
-                        .filter(entry -> entry.place == null && !entry.isUnderWay)
+                        .filter(entry -> entry.uploaded == null && !entry.isUnderWay)
                         .collect(Collectors.toList());
         Persist persist = new Persist(range);
         if (persist.isComplete()) {
@@ -207,9 +207,9 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
                             + ".");
         }
         for (Entry entry : entries.subMap(from, true, to, false).values()) {
-            if (entry.place != null) {
-                uploads.claims().confirm(entry.place);
-                for (UploadedChanges.Segment segment : entry.place.segments) {
+            if (entry.uploaded != null) {
+                uploads.claims().confirm(entry.uploaded);
+                for (UploadedChanges.Segment segment : entry.uploaded.segments) {
                     log.uploads().confirmed(segment.part.file, segment.file);
                 }
             }
@@ -265,9 +265,9 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
             if (entry.failure != null) {
                 failedBytes -= entry.length();
             }
-            if (entry.place != null) {
-                entry.place.segments.forEach(segment -> log.uploads().forget(segment.part.file));
-                uploads.claims().release(entry.place);
+            if (entry.uploaded != null) {
+                entry.uploaded.segments.forEach(segment -> log.uploads().forget(segment.part.file));
+                uploads.claims().release(entry.uploaded);
             } else if (!entry.isUnderWay) {
                 done(entry.set);
             }
@@ -298,9 +298,9 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
                 sets,
                 new ChangeUploads.Listener() {
                     @Override
-                    public void uploaded(List<UploadedChanges> places) {
-                        if (!inMailbox(() -> LavaChangelogWriter.this.uploaded(begun, places))) {
-                            places.forEach(uploads.claims()::release);
+                    public void uploaded(List<UploadedChanges> changes) {
+                        if (!inMailbox(() -> LavaChangelogWriter.this.uploaded(begun, changes))) {
+                            changes.forEach(uploads.claims()::release);
                         }
                     }
 
@@ -321,17 +321,17 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
         }
     }
 
-    private void uploaded(List<Entry> begun, List<UploadedChanges> places) {
+    private void uploaded(List<Entry> begun, List<UploadedChanges> changes) {
         for (int i = 0; i < begun.size(); i++) {
             done(begun.get(i).set);
-            begun.get(i).uploaded(places.get(i));
+            begun.get(i).uploaded(changes.get(i));
         }
         completePersists();
         for (Entry entry : begun) {
             // Not earlier: a checkpoint that began before may name the set. That checkpoint is not
             // needed any more, so the set may go now.
             if (entry.isDropped) {
-                uploads.claims().release(entry.place);
+                uploads.claims().release(entry.uploaded);
             }
         }
     }
@@ -370,7 +370,7 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
     /** A set and the state of its upload. */
     private static final class Entry {
         @Nullable private ChangeSet set;
-        @Nullable private UploadedChanges place;
+        @Nullable private UploadedChanges uploaded;
         @Nullable private Throwable failure;
         private boolean isUnderWay;
         private boolean isDropped;
@@ -381,7 +381,7 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
 
         /** Whether no upload of the set was tried yet. */
         boolean isNew() {
-            return place == null && failure == null && !isUnderWay;
+            return uploaded == null && failure == null && !isUnderWay;
         }
 
         long length() {
@@ -389,7 +389,7 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
         }
 
         void uploaded(UploadedChanges at) {
-            place = at;
+            uploaded = at;
             set = null;
             isUnderWay = false;
         }
@@ -410,23 +410,23 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
             this.range = range;
             this.uploadedFor =
                     range.stream()
-                            .filter(entry -> entry.place == null)
+                            .filter(entry -> entry.uploaded == null)
                             .collect(Collectors.toList());
         }
 
         boolean isComplete() {
-            return uploadedFor.stream().allMatch(entry -> entry.place != null);
+            return uploadedFor.stream().allMatch(entry -> entry.uploaded != null);
         }
 
         void complete() {
-            List<Tuple2<StreamStateHandle, Long>> places = new ArrayList<>();
+            List<Tuple2<StreamStateHandle, Long>> locations = new ArrayList<>();
             long bytes = 0;
             for (Entry entry : range) {
-                places.addAll(entry.place.places());
-                bytes += entry.place.bytes;
+                locations.addAll(entry.uploaded.locations());
+                bytes += entry.uploaded.bytes;
             }
-            long newBytes = uploadedFor.stream().mapToLong(entry -> entry.place.bytes).sum();
-            ChangelogStateHandleStreamImpl handle = handle(places, bytes, newBytes);
+            long newBytes = uploadedFor.stream().mapToLong(entry -> entry.uploaded.bytes).sum();
+            ChangelogStateHandleStreamImpl handle = handle(locations, bytes, newBytes);
             // Without changes, the local copy of the rest is complete.
             result.complete(
                     localBackups && bytes > 0
@@ -437,9 +437,9 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
         }
 
         private ChangelogStateHandleStreamImpl handle(
-                List<Tuple2<StreamStateHandle, Long>> places, long bytes, long newBytes) {
+                List<Tuple2<StreamStateHandle, Long>> locations, long bytes, long newBytes) {
             return new ChangelogStateHandleStreamImpl(
-                    places, keyGroups, bytes, newBytes, LavaChangelogStorageFactory.IDENTIFIER);
+                    locations, keyGroups, bytes, newBytes, LavaChangelogStorageFactory.IDENTIFIER);
         }
 
         boolean failIfAmong(List<Entry> failed, Throwable why) {

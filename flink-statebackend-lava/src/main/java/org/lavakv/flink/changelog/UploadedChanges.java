@@ -45,10 +45,10 @@ final class UploadedChanges {
     }
 
     /** The files and offsets as a checkpoint names them: the set, then each of its parts. */
-    List<Tuple2<StreamStateHandle, Long>> places() {
-        List<Tuple2<StreamStateHandle, Long>> places = new ArrayList<>();
-        places.add(Tuple2.of(file, offset));
-        segments.forEach(segment -> places.add(Tuple2.of(segment.file, segment.part.offset)));
-        return places;
+    List<Tuple2<StreamStateHandle, Long>> locations() {
+        List<Tuple2<StreamStateHandle, Long>> locations = new ArrayList<>();
+        locations.add(Tuple2.of(file, offset));
+        segments.forEach(segment -> locations.add(Tuple2.of(segment.file, segment.part.offset)));
+        return locations;
     }
 }

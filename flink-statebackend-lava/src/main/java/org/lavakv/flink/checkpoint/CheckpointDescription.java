@@ -139,10 +139,10 @@ public final class CheckpointDescription {
         out.writeInt(timers == null ? 0 : timers.crc32c());
         out.writeInt(engineMetadata.length);
         out.write(engineMetadata);
-        DataOutputSerializer places = new DataOutputSerializer(64);
-        packed.write(places);
-        out.writeInt(places.length());
-        out.write(places.getSharedBuffer(), 0, places.length());
+        DataOutputSerializer locations = new DataOutputSerializer(64);
+        packed.write(locations);
+        out.writeInt(locations.length());
+        out.write(locations.getSharedBuffer(), 0, locations.length());
         ByteBuffer origin = ByteBuffer.allocate(ORIGIN_BYTES);
         identity.write(origin);
         origin.putLong(ttlTime.timeMs()).putLong(ttlTime.leadMs()).putLong(ttlTime.stoodMs());

@@ -34,13 +34,13 @@ public final class PackedFiles {
     private static final int FILE_BYTES_MIN = Short.BYTES + 1 + 2 * Long.BYTES;
 
     /** The location of a file in a pack. Threads: immutable. */
-    public static final class Place {
+    public static final class Location {
         private final String pack;
         private final long offset;
         private final long bytes;
 
         /** Neither number may be negative. */
-        public Place(String pack, long offset, long bytes) {
+        public Location(String pack, long offset, long bytes) {
             this.pack = pack;
             this.offset = offset;
             this.bytes = bytes;
@@ -72,37 +72,37 @@ public final class PackedFiles {
         }
     }
 
-    private final Map<String, Place> places;
+    private final Map<String, Location> locations;
 
-    private PackedFiles(Map<String, Place> places) {
-        this.places = places;
+    private PackedFiles(Map<String, Location> locations) {
+        this.locations = locations;
     }
 
     /**
-     * @param places by the file's name
+     * @param locations by the file's name
      */
-    public static PackedFiles of(Map<String, Place> places) {
-        return new PackedFiles(Collections.unmodifiableMap(new LinkedHashMap<>(places)));
+    public static PackedFiles of(Map<String, Location> locations) {
+        return new PackedFiles(Collections.unmodifiableMap(new LinkedHashMap<>(locations)));
     }
 
     /** The location of a file, or null when it is not in a pack. */
     @Nullable
-    public Place of(String file) {
-        return places.get(file);
+    public Location of(String file) {
+        return locations.get(file);
     }
 
     /** The names of all files that are in packs. */
     public Set<String> files() {
-        return places.keySet();
+        return locations.keySet();
     }
 
     /** A copy without the files of unwanted packs. */
     PackedFiles only(Predicate<String> packs) {
-        Map<String, Place> kept = new LinkedHashMap<>();
-        places.forEach(
-                (file, place) -> {
-                    if (packs.test(place.pack())) {
-                        kept.put(file, place);
+        Map<String, Location> kept = new LinkedHashMap<>();
+        locations.forEach(
+                (file, location) -> {
+                    if (packs.test(location.pack())) {
+                        kept.put(file, location);
                     }
                 });
         return of(kept);
@@ -110,17 +110,18 @@ public final class PackedFiles {
 
     void write(DataOutputSerializer out) throws IOException {
         Map<String, List<String>> byPack = new TreeMap<>();
-        places.forEach(
-                (file, place) ->
-                        byPack.computeIfAbsent(place.pack(), pack -> new ArrayList<>()).add(file));
+        locations.forEach(
+                (file, location) ->
+                        byPack.computeIfAbsent(location.pack(), pack -> new ArrayList<>())
+                                .add(file));
         out.writeInt(byPack.size());
         for (Map.Entry<String, List<String>> pack : byPack.entrySet()) {
             writeName(out, pack.getKey());
             out.writeInt(pack.getValue().size());
             for (String file : pack.getValue()) {
                 writeName(out, file);
-                out.writeLong(places.get(file).offset());
-                out.writeLong(places.get(file).bytes());
+                out.writeLong(locations.get(file).offset());
+                out.writeLong(locations.get(file).bytes());
             }
         }
     }
@@ -138,23 +139,23 @@ public final class PackedFiles {
      * @throws IOException saying what is wrong there
      */
     static PackedFiles read(ByteBuffer in) throws IOException {
-        Map<String, Place> places = new LinkedHashMap<>();
+        Map<String, Location> locations = new LinkedHashMap<>();
         int packs = count(in, PACK_BYTES_MIN);
         for (int i = 0; i < packs; i++) {
             String pack = name(in);
             int files = count(in, FILE_BYTES_MIN);
             for (int j = 0; j < files; j++) {
                 String file = name(in);
-                check(in.remaining() >= 2 * Long.BYTES, "the place of a file is cut off");
-                Place place = new Place(pack, in.getLong(), in.getLong());
+                check(in.remaining() >= 2 * Long.BYTES, "the location of a file is cut off");
+                Location location = new Location(pack, in.getLong(), in.getLong());
                 check(
-                        place.offset() >= 0 && place.bytes() >= 0,
-                        "the place of a file has a negative number");
-                check(places.put(file, place) == null, "a file lies in two places");
+                        location.offset() >= 0 && location.bytes() >= 0,
+                        "the location of a file has a negative number");
+                check(locations.put(file, location) == null, "a file is at two locations");
             }
         }
         check(!in.hasRemaining(), "there is more behind the packs");
-        return of(places);
+        return of(locations);
     }
 
     /** Reads the number of items that follow, each of at least {@code bytesMin} bytes. */

@@ -50,7 +50,7 @@ final class CanonicalRestore<K> {
     private long counted;
 
     /** Where in the savepoint the restore is, for messages that also name the offset. */
-    private String place = "";
+    private String position = "";
 
     CanonicalRestore(RestoreRequest<K> request) {
         this.request = request;
@@ -116,7 +116,7 @@ final class CanonicalRestore<K> {
         file =
                 new CancellableHandle(
                         savepoint.getDelegateStateHandle(), request.cancelStreamRegistry());
-        place = "its description";
+        position = "its description";
         try (FSDataInputStream in = read(file::openInputStream)) {
             KeyedBackendSerializationProxy<K> described =
                     read(() -> descriptions.read(new DataInputViewStreamWrapper(in)));
@@ -131,7 +131,7 @@ final class CanonicalRestore<K> {
             for (Tuple2<Integer, Long> keyGroup : savepoint.getGroupRangeOffsets()) {
                 // A key group without entries has no data.
                 if (keyGroup.f1 != 0) {
-                    place = "the begin of a key group";
+                    position = "the begin of a key group";
                     read(
                             () -> {
                                 entries.seek(keyGroup.f0, keyGroup.f1);
@@ -160,7 +160,7 @@ final class CanonicalRestore<K> {
                     "The canonical savepoint cannot be read: "
                             + file.describePosition()
                             + ", in "
-                            + place
+                            + position
                             + ": "
                             + e
                             + ". It was left as it is; restore from another one.",
@@ -174,7 +174,7 @@ final class CanonicalRestore<K> {
         while (entries.hasNext()) {
             int state = entries.nextState();
             if (state != last) {
-                place = "key group " + keyGroup + ", state " + names.get(state);
+                position = "key group " + keyGroup + ", state " + names.get(state);
                 last = state;
             }
             read(

@@ -26,7 +26,7 @@ final class FileSource {
 
     private final FileInfo info;
     @Nullable private final StreamStateHandle handle;
-    @Nullable private final PackedFiles.Place place;
+    @Nullable private final PackedFiles.Location location;
     @Nullable private final LocalFile local;
     private final boolean sealed;
     private final List<TableInfo> tables;
@@ -35,14 +35,14 @@ final class FileSource {
     private FileSource(
             FileInfo info,
             @Nullable StreamStateHandle handle,
-            @Nullable PackedFiles.Place place,
+            @Nullable PackedFiles.Location location,
             @Nullable LocalFile local,
             boolean sealed,
             List<TableInfo> tables,
             String stateNames) {
         this.info = info;
         this.handle = handle;
-        this.place = place;
+        this.location = location;
         this.local = local;
         this.sealed = sealed;
         this.tables = tables;
@@ -54,8 +54,8 @@ final class FileSource {
     }
 
     /** A file within a pack, whose location must fit into the length of the pack. */
-    static FileSource packed(FileInfo info, StreamStateHandle pack, PackedFiles.Place place) {
-        return new FileSource(info, pack, place, null, false, Collections.emptyList(), "");
+    static FileSource packed(FileInfo info, StreamStateHandle pack, PackedFiles.Location location) {
+        return new FileSource(info, pack, location, null, false, Collections.emptyList(), "");
     }
 
     static FileSource local(FileInfo info, LocalFile local) {
@@ -76,7 +76,7 @@ final class FileSource {
      * @param tables the tables of the engine's file, or empty for another file
      */
     FileSource withStates(List<TableInfo> tables, String stateNames) {
-        return new FileSource(info, handle, place, local, sealed, tables, stateNames);
+        return new FileSource(info, handle, location, local, sealed, tables, stateNames);
     }
 
     /** Whether a name from a checkpoint may be used as a file's name. */
@@ -122,7 +122,7 @@ final class FileSource {
                 return local.open();
             }
             FSDataInputStream in = handle.openInputStream();
-            return place == null ? in : PackedInput.of(in, place);
+            return location == null ? in : PackedInput.of(in, location);
         } catch (IOException e) {
             throw unreadable(0, e);
         }
@@ -147,14 +147,14 @@ final class FileSource {
             return local.displayName();
         }
         String whole = whole();
-        return place == null
+        return location == null
                 ? whole
-                : info.name() + " at offset " + place.offset() + " of the pack " + whole;
+                : info.name() + " at offset " + location.offset() + " of the pack " + whole;
     }
 
     /** The file, or the pack that contains it. */
     private String whole() {
-        String name = place == null ? info.name() : place.pack();
+        String name = location == null ? info.name() : location.pack();
         if (handle instanceof SegmentFileStateHandle) {
             SegmentFileStateHandle segment = (SegmentFileStateHandle) handle;
             return name

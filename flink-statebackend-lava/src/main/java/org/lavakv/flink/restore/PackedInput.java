@@ -22,13 +22,14 @@ final class PackedInput extends FilterInputStream {
     }
 
     /** Takes over the pack's stream, also when the call fails. */
-    static InputStream of(FSDataInputStream pack, PackedFiles.Place place) throws IOException {
+    static InputStream of(FSDataInputStream pack, PackedFiles.Location location)
+            throws IOException {
         try {
-            pack.seek(place.offset());
-            return new PackedInput(pack, place.bytes());
+            pack.seek(location.offset());
+            return new PackedInput(pack, location.bytes());
         } catch (IOException | RuntimeException e) {
             IOUtils.closeQuietly(pack);
-            throw new IOException("Looking for " + place + " failed: " + e.getMessage(), e);
+            throw new IOException("Looking for " + location + " failed: " + e.getMessage(), e);
         }
     }
 

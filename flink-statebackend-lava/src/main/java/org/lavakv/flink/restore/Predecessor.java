@@ -302,9 +302,10 @@ final class Predecessor implements AutoCloseable {
         }
 
         /**
-         * @param place the file's location in a pack according to the description, or null
+         * @param location the file's location in a pack according to the description, or null
          */
-        FileSource source(FileInfo file, @Nullable PackedFiles.Place place, String descriptionName)
+        FileSource source(
+                FileInfo file, @Nullable PackedFiles.Location location, String descriptionName)
                 throws IOException {
             if (!FileSource.isPlainName(file.name())) {
                 throw new IOException(
@@ -320,23 +321,23 @@ final class Predecessor implements AutoCloseable {
                         ? FileSource.sealed(file, kept.file(file.name()))
                         : FileSource.local(file, kept.file(file.name()));
             }
-            if (place == null) {
+            if (location == null) {
                 return FileSource.remote(file, handle(file.name(), descriptionName));
             }
-            StreamStateHandle pack = handle(place.pack(), descriptionName);
-            if (place.bytes() != file.bytes() || !place.liesWithin(pack.getStateSize())) {
+            StreamStateHandle pack = handle(location.pack(), descriptionName);
+            if (location.bytes() != file.bytes() || !location.liesWithin(pack.getStateSize())) {
                 throw new IOException(
                         "The checkpoint file "
                                 + descriptionName
                                 + " contradicts the checkpoint: it says that "
                                 + file
                                 + " is "
-                                + place
+                                + location
                                 + ", which has "
                                 + pack.getStateSize()
                                 + " bytes. Restore from another one.");
             }
-            return FileSource.packed(file, pack, place);
+            return FileSource.packed(file, pack, location);
         }
 
         private StreamStateHandle handle(String name, String descriptionName) throws IOException {

@@ -53,7 +53,7 @@ final class UploadPlan {
     private final List<FileInfo> reusedFiles = new ArrayList<>();
     private final List<FileInfo> alone = new ArrayList<>();
     private final List<Pack> packs = new ArrayList<>();
-    private final Map<String, PackedFiles.Place> places = new LinkedHashMap<>();
+    private final Map<String, PackedFiles.Location> locations = new LinkedHashMap<>();
 
     private UploadPlan() {}
 
@@ -90,7 +90,7 @@ final class UploadPlan {
         List<FileInfo> fresh = new ArrayList<>();
         Map<String, List<FileInfo>> live = new LinkedHashMap<>();
         for (FileInfo file : files) {
-            PackedFiles.Place place = packed.of(file.name());
+            PackedFiles.Location location = packed.of(file.name());
             PlaceholderStreamStateHandle handle = known.get(file.name());
             if (handle == null && isWhole(shared.get(file.name()), file)) {
                 handle = UploadHistory.Base.placeholder(shared.get(file.name()));
@@ -98,8 +98,8 @@ final class UploadPlan {
             if (handle != null && storage.couldReuseStateHandle(handle)) {
                 reused.add(HandleAndLocalPath.of(handle, file.name()));
                 reusedFiles.add(file);
-            } else if (isIn(place, file, known)) {
-                live.computeIfAbsent(place.pack(), pack -> new ArrayList<>()).add(file);
+            } else if (isIn(location, file, known)) {
+                live.computeIfAbsent(location.pack(), pack -> new ArrayList<>()).add(file);
             } else {
                 fresh.add(file);
             }
@@ -110,7 +110,7 @@ final class UploadPlan {
             if (deadBytes <= bytes(pack.getValue()) && storage.couldReuseStateHandle(handle)) {
                 reused.add(HandleAndLocalPath.of(handle, pack.getKey()));
                 reusedFiles.addAll(pack.getValue());
-                pack.getValue().forEach(file -> places.put(file.name(), packed.of(file.name())));
+                pack.getValue().forEach(file -> locations.put(file.name(), packed.of(file.name())));
             } else {
                 fresh.addAll(pack.getValue());
             }
@@ -123,16 +123,16 @@ final class UploadPlan {
     }
 
     private static boolean isIn(
-            @Nullable PackedFiles.Place place,
+            @Nullable PackedFiles.Location location,
             FileInfo file,
             Map<String, PlaceholderStreamStateHandle> packs) {
-        if (place == null) {
+        if (location == null) {
             return false;
         }
-        PlaceholderStreamStateHandle pack = packs.get(place.pack());
+        PlaceholderStreamStateHandle pack = packs.get(location.pack());
         return pack != null
-                && place.bytes() == file.bytes()
-                && place.liesWithin(pack.getStateSize());
+                && location.bytes() == file.bytes()
+                && location.liesWithin(pack.getStateSize());
     }
 
     private void pack(List<FileInfo> fresh, PackLimits limits) {
@@ -168,7 +168,7 @@ final class UploadPlan {
         String name = UUID.randomUUID().toString().replace("-", "") + ".pack";
         long offset = 0;
         for (FileInfo file : together) {
-            places.put(file.name(), new PackedFiles.Place(name, offset, file.bytes()));
+            locations.put(file.name(), new PackedFiles.Location(name, offset, file.bytes()));
             offset += file.bytes();
         }
         packs.add(new Pack(name, together));
@@ -207,6 +207,6 @@ final class UploadPlan {
 
     /** The locations of files in packs, both reused and new ones. */
     PackedFiles packed() {
-        return PackedFiles.of(places);
+        return PackedFiles.of(locations);
     }
 }

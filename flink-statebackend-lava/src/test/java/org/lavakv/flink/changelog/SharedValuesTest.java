@@ -111,12 +111,12 @@ class SharedValuesTest {
                 new ChangeFiles(settings) {
                     @Override
                     List<UploadedChanges> write(List<ChangeSet> sets) throws IOException {
-                        List<UploadedChanges> places = super.write(sets);
+                        List<UploadedChanges> uploaded = super.write(sets);
                         if (uploadFails.test(++attempts)) {
-                            FileClaims.deleteNow(places);
+                            FileClaims.deleteNow(uploaded);
                             throw new IOException("the storage is away");
                         }
-                        return places;
+                        return uploaded;
                     }
                 };
         storage = new LavaChangelogStorage(settings, files, false, new UnregisteredMetricsGroup());
@@ -245,7 +245,7 @@ class SharedValuesTest {
         assertThat(files.get(0).getHandle()).isInstanceOf(PlaceholderStreamStateHandle.class);
         Set<Object> named =
                 changes.getHandlesAndOffsets().stream()
-                        .map(place -> place.f0.getStreamStateHandleID())
+                        .map(location -> location.f0.getStreamStateHandleID())
                         .collect(Collectors.toSet());
         assertThat(named).contains(files.get(0).getHandle().getStreamStateHandleID());
         assertThat(materialized.getJobManagerOwnedSnapshot().getCheckpointedSize())

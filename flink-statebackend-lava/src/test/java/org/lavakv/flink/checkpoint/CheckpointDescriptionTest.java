@@ -32,9 +32,9 @@ class CheckpointDescriptionTest {
     private static final PackedFiles PACKED =
             PackedFiles.of(
                     Map.of(
-                            "1.ksst", new PackedFiles.Place("p.pack", 0, 10),
-                            "2.ksst", new PackedFiles.Place("p.pack", 30, 1L << 40),
-                            "3.vsst", new PackedFiles.Place("q.pack", 5, 0)));
+                            "1.ksst", new PackedFiles.Location("p.pack", 0, 10),
+                            "2.ksst", new PackedFiles.Location("p.pack", 30, 1L << 40),
+                            "3.vsst", new PackedFiles.Location("q.pack", 5, 0)));
 
     private static byte[] written() throws IOException {
         return CheckpointDescription.of(2, STATE_META, TIMERS, METADATA, PACKED, IDENTITY, TIME)
@@ -120,7 +120,7 @@ class CheckpointDescriptionTest {
         assertThat(parsed(1, "p", 1, "f", 7L, 8L).packed().of("f"))
                 .hasToString("8 bytes from offset 7 of the pack p");
         refused("there is more behind the packs", 1, "p", 1, "f", 7L, 8L, 0);
-        refused("the place of a file is cut off", 1, "p", 1, "a longer name", 7L, 0);
+        refused("the location of a file is cut off", 1, "p", 1, "a longer name", 7L, 0);
         refused("a number is cut off");
         refused("a number is too large", 1 << 30, "p", 1, "f", 7L, 8L);
         refused("a number is too large", -1, "p", 1, "f", 7L, 8L);
@@ -131,7 +131,7 @@ class CheckpointDescriptionTest {
         refused("has a negative number", 1, "p", 1, "f", 7L, -8L);
         refused("no possible length", 1, "", 1, "f", 7L, 8L);
         refused("no possible length", 1, "p", 1, "f".repeat(256), 7L, 8L);
-        refused("a file lies in two places", 1, "p", 2, "f", 7L, 8L, "f", 15L, 8L);
+        refused("a file is at two locations", 1, "p", 2, "f", 7L, 8L, "f", 15L, 8L);
     }
 
     private static void refused(String why, Object... packed) {
@@ -143,12 +143,12 @@ class CheckpointDescriptionTest {
 
     @Test
     void placeLiesWithinItsPackOrNot() {
-        assertThat(new PackedFiles.Place("p", 3, 4).liesWithin(7)).isTrue();
-        assertThat(new PackedFiles.Place("p", 3, 4).liesWithin(6)).isFalse();
-        assertThat(new PackedFiles.Place("p", 8, 0).liesWithin(7)).isFalse();
-        assertThat(new PackedFiles.Place("p", 3, Long.MAX_VALUE).liesWithin(Long.MAX_VALUE))
+        assertThat(new PackedFiles.Location("p", 3, 4).liesWithin(7)).isTrue();
+        assertThat(new PackedFiles.Location("p", 3, 4).liesWithin(6)).isFalse();
+        assertThat(new PackedFiles.Location("p", 8, 0).liesWithin(7)).isFalse();
+        assertThat(new PackedFiles.Location("p", 3, Long.MAX_VALUE).liesWithin(Long.MAX_VALUE))
                 .isFalse();
-        assertThat(new PackedFiles.Place("p", Long.MAX_VALUE, Long.MAX_VALUE).liesWithin(7))
+        assertThat(new PackedFiles.Location("p", Long.MAX_VALUE, Long.MAX_VALUE).liesWithin(7))
                 .isFalse();
     }
 

@@ -176,12 +176,12 @@ class CompatibilityTest {
             }
             PackedFiles packed = CheckpointDescription.parse(description, "").packed();
             for (String file : packed.files()) {
-                PackedFiles.Place place = packed.of(file);
-                int begin = (int) place.offset();
+                PackedFiles.Location location = packed.of(file);
+                int begin = (int) location.offset();
                 files.put(
                         file,
                         Arrays.copyOfRange(
-                                files.get(place.pack()), begin, begin + (int) place.bytes()));
+                                files.get(location.pack()), begin, begin + (int) location.bytes()));
             }
             return files;
         } catch (IOException e) {

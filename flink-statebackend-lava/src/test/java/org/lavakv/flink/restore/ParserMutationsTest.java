@@ -220,9 +220,9 @@ class ParserMutationsTest {
     private static PackedFiles packed() {
         return PackedFiles.of(
                 Map.of(
-                        "1.ksst", new PackedFiles.Place("a.pack", 0, 10),
-                        "2.ksst", new PackedFiles.Place("a.pack", 10, 99),
-                        "3.vsst", new PackedFiles.Place("b.pack", 5, 7)));
+                        "1.ksst", new PackedFiles.Location("a.pack", 0, 10),
+                        "2.ksst", new PackedFiles.Location("a.pack", 10, 99),
+                        "3.vsst", new PackedFiles.Location("b.pack", 5, 7)));
     }
 
     private static byte[] withChecksum(byte[] description) {
@@ -270,10 +270,10 @@ class ParserMutationsTest {
                             assertThat(read.engineMetadata().length)
                                     .isLessThanOrEqualTo(bytes.length - 44);
                             for (String file : read.packed().files()) {
-                                PackedFiles.Place place = read.packed().of(file);
-                                assertThat(place.offset()).isNotNegative();
-                                assertThat(place.bytes()).isNotNegative();
-                                assertThat(place.pack()).isNotEmpty();
+                                PackedFiles.Location location = read.packed().of(file);
+                                assertThat(location.offset()).isNotNegative();
+                                assertThat(location.bytes()).isNotNegative();
+                                assertThat(location.pack()).isNotEmpty();
                             }
                             if (read.timers() != null) {
                                 assertThat(read.timers().bytes()).isPositive();

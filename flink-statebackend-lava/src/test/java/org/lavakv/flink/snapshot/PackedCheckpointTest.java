@@ -433,11 +433,11 @@ class PackedCheckpointTest {
         PackedFiles packed = packed(handle);
         assertThat(packed.files()).hasSizeGreaterThan(1);
         for (String name : packed.files()) {
-            PackedFiles.Place place = packed.of(name);
-            int last = (int) (place.offset() + place.bytes()) - 1;
+            PackedFiles.Location location = packed.of(name);
+            int last = (int) (location.offset() + location.bytes()) - 1;
             byte[] flipped = good.clone();
             flipped[last] ^= 4;
-            refuses(handle, pack, flipped, name + " at offset " + place.offset());
+            refuses(handle, pack, flipped, name + " at offset " + location.offset());
             // Nor do the parts after it exist.
             refuses(handle, pack, Arrays.copyOf(good, last), " at offset ");
         }

@@ -194,11 +194,11 @@ class UploadHistoryTest {
     }
 
     private static PackedFiles in(String pack, String... files) {
-        Map<String, PackedFiles.Place> places = new TreeMap<>();
+        Map<String, PackedFiles.Location> locations = new TreeMap<>();
         for (String file : files) {
-            places.put(file, new PackedFiles.Place(pack, places.size(), 1));
+            locations.put(file, new PackedFiles.Location(pack, locations.size(), 1));
         }
-        return PackedFiles.of(places);
+        return PackedFiles.of(locations);
     }
 
     private void upload(long id, PackedFiles packed, HandleAndLocalPath... files) {

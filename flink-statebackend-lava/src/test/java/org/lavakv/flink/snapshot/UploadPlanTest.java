@@ -26,7 +26,7 @@ class UploadPlanTest {
     private static final PackLimits LIMITS = new PackLimits(100, 250);
 
     private final List<HandleAndLocalPath> confirmed = new ArrayList<>();
-    private final TreeMap<String, PackedFiles.Place> places = new TreeMap<>();
+    private final TreeMap<String, PackedFiles.Location> locations = new TreeMap<>();
     private final Map<String, StreamStateHandle> shared = new HashMap<>();
     private boolean storageRefuses;
     private int asked;
@@ -42,12 +42,12 @@ class UploadPlanTest {
     }
 
     private void packed(String file, String pack, long offset, long bytes) {
-        places.put(file, new PackedFiles.Place(pack, offset, bytes));
+        locations.put(file, new PackedFiles.Location(pack, offset, bytes));
     }
 
     private UploadPlan plan(PackLimits limits, FileInfo... files) throws Exception {
         TreeMap<Long, UploadedFiles> uploads = new TreeMap<>();
-        uploads.put(7L, new UploadedFiles(confirmed, PackedFiles.of(places)));
+        uploads.put(7L, new UploadedFiles(confirmed, PackedFiles.of(locations)));
         UploadPlan plan =
                 UploadPlan.of(
                         Arrays.asList(files),
@@ -76,10 +76,10 @@ class UploadPlanTest {
             handles.add(pack.name());
             long end = 0;
             for (FileInfo file : pack.files()) {
-                PackedFiles.Place place = plan.packed().of(file.name());
-                assertThat(place.pack()).isEqualTo(pack.name());
-                assertThat(place.offset()).isEqualTo(end);
-                assertThat(place.bytes()).isEqualTo(file.bytes());
+                PackedFiles.Location location = plan.packed().of(file.name());
+                assertThat(location.pack()).isEqualTo(pack.name());
+                assertThat(location.offset()).isEqualTo(end);
+                assertThat(location.bytes()).isEqualTo(file.bytes());
                 end += file.bytes();
             }
         }
@@ -87,8 +87,8 @@ class UploadPlanTest {
         assertThat(handles).doesNotHaveDuplicates();
         // The files as a restore would find them.
         for (FileInfo file : files) {
-            PackedFiles.Place place = plan.packed().of(file.name());
-            assertThat(handles).contains(place == null ? file.name() : place.pack());
+            PackedFiles.Location location = plan.packed().of(file.name());
+            assertThat(handles).contains(location == null ? file.name() : location.pack());
         }
     }
 

@@ -1,4 +1,4 @@
-#include "fs/places.h"
+#include "fs/paths.h"
 
 #include <sys/stat.h>
 #include <sys/statvfs.h>
