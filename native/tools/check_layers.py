@@ -23,9 +23,11 @@ LAYERS = {
     "lavafs": {"base", "os", "memory", "fs"},
     "log": {"base", "os", "memory", "fs"},
     "table": {"base", "memory", "cache", "fs"},
-    "value": {"base", "memory", "cache", "fs", "log"},
+    "value": {"base", "memory", "cache", "fs"},
     "memtable": {"base", "memory"},
-    "manifest": {"base", "fs", "log"},
+    "manifest": {"base", "fs"},
+    # Segments of the value log and of the changelog, before they become value files.
+    "value_log": {"base", "memory", "fs", "value", "manifest"},
     # One instance's write-ahead log in a LavaLog. No Flink job has one.
     "wal": {"base", "fs", "log", "value", "manifest"},
     # Shared by reads and jobs: runs, lookups, merging, values, expiry.
@@ -34,8 +36,8 @@ LAYERS = {
     },
     # Shared by jobs: what they need of their instance, and what they write.
     "job": {
-        "base", "os", "policy", "memory", "cache", "fs", "log", "table", "value", "memtable",
-        "manifest", "read",
+        "base", "os", "policy", "memory", "cache", "fs", "table", "value", "memtable", "manifest",
+        "value_log", "read",
     },
     "host": {"base", "os", "memory", "policy", "cache", "fs", "lavafs", "log"},
 }

@@ -63,6 +63,7 @@ TESTS = {
     "refusals": ("memory_refusal_test", {}),
     "scenario": ("db_value_scenario_test", {}),
     "quota": ("db_quota_test", {}),
+    "segments": ("value_log_test", {}),
     "space": ("db_space_test", {}),
     "stress": ("db_stress_test", {"LAVA_TEST_RUNS": "300"}),
     "ttl": ("db_value_ttl_test", {}),

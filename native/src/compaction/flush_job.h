@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "job/job_context.h"
-#include "job/log_segment.h"
 #include "memtable/memtable.h"
+#include "value_log/log_segment.h"
 
 namespace lava {
 

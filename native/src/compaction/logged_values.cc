@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "job/changelog_segment.h"
+#include "value_log/changelog_segment.h"
 
 namespace lava {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "base/list_parts.h"
 #include "base/record.h"
-#include "job/log_segment.h"
 #include "job/value_output.h"
+#include "value_log/log_segment.h"
 
 namespace lava {
 

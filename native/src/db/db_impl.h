@@ -10,15 +10,15 @@
 
 #include "base/internal_key.h"
 #include "base/mutex.h"
-#include "db/active_segments.h"
 #include "db/job_scheduler.h"
 #include "db/last_write.h"
 #include "db/reader.h"
 #include "db/table_impl.h"
 #include "db/writer.h"
-#include "job/changelog_segment.h"
 #include "policy/value_rules.h"
 #include "policy/write_throttle.h"
+#include "value_log/active_segments.h"
+#include "value_log/changelog_segment.h"
 
 namespace lava {
 

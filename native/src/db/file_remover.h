@@ -4,9 +4,9 @@
 
 #include "base/mutex.h"
 #include "db/background_faults.h"
-#include "db/changelog_log.h"
 #include "db/instance_context.h"
 #include "db/tree_state.h"
+#include "value_log/changelog_log.h"
 #include "wal/write_ahead_log.h"
 
 namespace lava {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "db/components_for_test.h"
-#include "job/changelog_segment.h"
+#include "value_log/changelog_segment.h"
 
 namespace lava {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "job/log_segment.h"
 #include "manifest/version_edit.h"
+#include "value_log/log_segment.h"
 
 namespace lava {
 

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "db/read_view.h"
-#include "job/log_segment.h"
 #include "read/list_layout.h"
+#include "value_log/log_segment.h"
 
 namespace lava {
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/spin_lock.h"
-#include "job/log_segment.h"
 #include "lava/event_listener.h"
 #include "manifest/version.h"
 #include "memtable/memtable.h"
+#include "value_log/log_segment.h"
 
 namespace lava {
 

@@ -10,10 +10,10 @@
 
 #include "compaction/tree_for_test.h"
 #include "db/read_context.h"
-#include "job/log_segment.h"
 #include "lava/value_pieces.h"
 #include "table/late_table_reader.h"
 #include "value/late_value_reader.h"
+#include "value_log/log_segment.h"
 
 namespace lava {
 

@@ -9,8 +9,6 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "db/active_segments.h"
-#include "db/changelog_log.h"
 #include "db/flush_scheduler.h"
 #include "db/instance_context.h"
 #include "db/job_scheduler.h"
@@ -19,6 +17,8 @@
 #include "db/table_registry.h"
 #include "db/tree_state.h"
 #include "db/write_stall.h"
+#include "value_log/active_segments.h"
+#include "value_log/changelog_log.h"
 #include "wal/write_ahead_log.h"
 
 namespace lava {

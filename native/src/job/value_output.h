@@ -8,10 +8,10 @@
 
 #include "base/list_parts.h"
 #include "base/value_reference.h"
-#include "job/changelog_segment.h"
 #include "job/job_context.h"
 #include "read/tables_by_key.h"
 #include "value/value_log_writer.h"
+#include "value_log/changelog_segment.h"
 
 namespace lava {
 

@@ -1,4 +1,4 @@
-#include "db/changelog_log.h"
+#include "value_log/changelog_log.h"
 
 #include <gtest/gtest.h>
 

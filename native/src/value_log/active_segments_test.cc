@@ -1,4 +1,4 @@
-#include "db/active_segments.h"
+#include "value_log/active_segments.h"
 
 #include <gtest/gtest.h>
 

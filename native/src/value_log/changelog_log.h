@@ -11,11 +11,11 @@
 #include "base/file_id.h"
 #include "base/mutex.h"
 #include "fs/file_system.h"
-#include "job/changelog_segment.h"
 #include "lava/db.h"
 #include "lava/options.h"
 #include "lava/status.h"
 #include "value/entry_record.h"
+#include "value_log/changelog_segment.h"
 
 namespace lava {
 

@@ -1,4 +1,4 @@
-#include "job/changelog_segment.h"
+#include "value_log/changelog_segment.h"
 
 #include <algorithm>
 #include <utility>

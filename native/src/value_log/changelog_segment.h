@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "job/log_segment.h"
 #include "manifest/version.h"
 #include "memory/memory_counter.h"
+#include "value_log/log_segment.h"
 
 namespace lava {
 

@@ -1,4 +1,4 @@
-#include "job/log_segment.h"
+#include "value_log/log_segment.h"
 
 #include <algorithm>
 #include <utility>

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "job/changelog_segment.h"
-#include "job/log_segment.h"
+#include "value_log/changelog_segment.h"
+#include "value_log/log_segment.h"
 
 namespace lava {
 
