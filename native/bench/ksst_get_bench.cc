@@ -66,7 +66,7 @@ std::shared_ptr<TableReader> MakeTable(testing::MemFileSystem* file_system, Bloc
   std::printf("%.2f bytes a record, %llu blocks, %llu partitions\n",
               static_cast<double>(properties.file_bytes) / static_cast<double>(records),
               static_cast<unsigned long long>(properties.data_blocks),
-              static_cast<unsigned long long>(properties.partitions));
+              static_cast<unsigned long long>(properties.index_partitions));
   auto reader = TableReader::Open(file_system->OpenRandom(kPath).value(), cache, nullptr, reads);
   if (!reader.ok()) std::abort();
   return *reader;

@@ -12,7 +12,7 @@
 #include "table/data_block.h"
 #include "table/format.h"
 #include "table/index_block.h"
-#include "table/partition.h"
+#include "table/index_partition.h"
 #include "table/properties.h"
 
 namespace lava::fuzzing {
@@ -94,20 +94,20 @@ inline void CheckIndex(const ksst::IndexBlock& index, uint64_t base, uint64_t en
 }
 
 /// Format: the extent's end u16, then the payload.
-inline void RunPartitionOf(uint32_t version, Slice in) {
+inline void RunIndexPartitionOf(uint32_t version, Slice in) {
   InputReader reader(in);
   const uint64_t base = 1000, end = base + reader.Short();
   const ExactCopy copy(reader.rest());
-  std::shared_ptr<ksst::CachedPartition> partition;
-  if (ksst::LoadPartition(copy.get(), version, base, end, &partition) != nullptr) return;
+  std::shared_ptr<ksst::CachedIndexPartition> partition;
+  if (ksst::LoadIndexPartition(copy.get(), version, base, end, &partition) != nullptr) return;
   CheckIndex(partition->index, base, end);
   if (partition->decoupled.block().count() != 0) CheckDataBlock(partition->decoupled.block());
   for (uint64_t hash = 0; hash < 4; ++hash)
     static_cast<void>(partition->filter.MayHold(hash * 0x9e3779b97f4a7c15));
 }
 
-inline void RunPartition(Slice in) { RunPartitionOf(ksst::kFormatVersionOldest, in); }
-inline void RunDecoupledPartition(Slice in) { RunPartitionOf(ksst::kFormatVersion, in); }
+inline void RunIndexPartition(Slice in) { RunIndexPartitionOf(ksst::kFormatVersionOldest, in); }
+inline void RunDecoupledPartition(Slice in) { RunIndexPartitionOf(ksst::kFormatVersion, in); }
 
 /// Format: the file's length u16, whether to correct the checksum u8, then the file's tail.
 inline void RunFooter(Slice in) {
@@ -161,8 +161,9 @@ inline void RunCompressed(Slice in) {
 /// Aborts when a rule is violated; otherwise returns 0.
 inline int RunBlocksInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
-  void (*const runs[])(Slice) = {RunProperties, RunTombstones, RunDataBlock,         RunPartition,
-                                 RunFooter,     RunCompressed, RunDecoupledPartition};
+  void (*const runs[])(Slice) = {RunProperties,        RunTombstones, RunDataBlock,
+                                 RunIndexPartition,    RunFooter,     RunCompressed,
+                                 RunDecoupledPartition};
   const ExactCopy rest(InputSlice(data + 1, size - 1));
   runs[data[0] % std::size(runs)](rest.get());
   return 0;
@@ -193,8 +194,8 @@ inline std::string DataBlockSeed() {
   return std::string(builder.Finish());
 }
 
-inline std::string PartitionSeed(uint32_t version, uint32_t bits_per_key, uint32_t blocks) {
-  ksst::PartitionBuilder builder(bits_per_key);
+inline std::string IndexPartitionSeed(uint32_t version, uint32_t bits_per_key, uint32_t blocks) {
+  ksst::IndexPartitionBuilder builder(bits_per_key);
   for (uint32_t i = 0; i < blocks; ++i) builder.index.Add("some-key-" + std::to_string(i), 100, 80);
   builder.hashes = {ksst::PointHash("some-key-1"), ksst::PointHash("some-key-2")};
   static constexpr RecordKind kKinds[] = {RecordKind::kDelete, RecordKind::kPrefixDelete,
@@ -224,7 +225,7 @@ inline std::vector<std::string> BlocksSeeds() {
   ksst::EncodeTombstones(ranges, &seeds[1]);
   seeds.push_back('\2' + DataBlockSeed());
   for (const uint32_t bits_per_key : {10u, 0u})
-    seeds.push_back(PartitionSeed(ksst::kFormatVersionOldest, bits_per_key, 5));
+    seeds.push_back(IndexPartitionSeed(ksst::kFormatVersionOldest, bits_per_key, 5));
   ksst::Footer footer;
   footer.tombstones = {100, 50};
   footer.properties = {163, 30};
@@ -241,7 +242,8 @@ inline std::vector<std::string> BlocksSeeds() {
     seeds.push_back(std::string("\x05") + static_cast<char>(codec) + "\x90\x01" + payload);
   }
   for (const uint32_t bits_per_key : {10u, 0u})
-    seeds.push_back(PartitionSeed(ksst::kFormatVersion, bits_per_key, bits_per_key == 0 ? 0 : 5));
+    seeds.push_back(
+        IndexPartitionSeed(ksst::kFormatVersion, bits_per_key, bits_per_key == 0 ? 0 : 5));
   return seeds;
 }
 

@@ -82,8 +82,8 @@ inline GoodFile MakeGoodFile(uint8_t shape) {
   good.blocks = {head.footer.properties, head.footer.top_index, head.footer.tombstones};
   for (uint32_t i = 0; i < head.top.count(); ++i) {
     good.blocks.push_back(ksst::BlockAt(head.top, i));
-    std::shared_ptr<const ksst::CachedPartition> partition;
-    if (!head.loader->LoadPartitionAt(good.blocks.back(), head.top.extent_begin(i), &partition)
+    std::shared_ptr<const ksst::CachedIndexPartition> partition;
+    if (!head.loader->LoadIndexPartitionAt(good.blocks.back(), head.top.extent_begin(i), &partition)
              .ok())
       FuzzFailed("ksst", "a good partition");
     for (uint32_t j = 0; j < partition->index.count(); ++j)

@@ -40,7 +40,7 @@ inline void RunValueProperties(Slice in) {
 
 inline void CheckTopIndex(const vsst::TopIndex& top, uint64_t end) {
   uint64_t records = 0, at = top.records_end();
-  for (const vsst::TopIndex::Partition& partition : top.partitions()) {
+  for (const vsst::TopIndex::IndexPartition& partition : top.index_partitions()) {
     if (partition.records_begin != records || partition.records_end <= records)
       FuzzFailed("vblocks", "a top index's records have gaps");
     records = partition.records_end;
@@ -56,7 +56,8 @@ inline void CheckTopIndex(const vsst::TopIndex& top, uint64_t end) {
   };
   for (const BlockHandle& block : top.key_blocks()) place(block);
   if (at != top.key_blocks_end()) FuzzFailed("vblocks", "key blocks end elsewhere");
-  for (const vsst::TopIndex::Partition& partition : top.partitions()) place(partition.block);
+  for (const vsst::TopIndex::IndexPartition& partition : top.index_partitions())
+    place(partition.block);
   if (at != end) FuzzFailed("vblocks", "a top index's blocks do not end where they must");
 }
 
@@ -68,16 +69,16 @@ inline void RunTopIndex(Slice in) {
   if (top.Load(std::string(reader.rest()), end) != nullptr) return;
   CheckTopIndex(top, end);
   vsst::TopIndexBuilder builder;
-  for (const vsst::TopIndex::Partition& partition : top.partitions())
-    builder.AddPartition(partition.separator, partition.records_end - partition.records_begin,
-                         partition.block.bytes);
+  for (const vsst::TopIndex::IndexPartition& partition : top.index_partitions())
+    builder.AddIndexPartition(partition.separator, partition.records_end - partition.records_begin,
+                              partition.block.bytes);
   for (const BlockHandle& block : top.key_blocks()) builder.AddKeyBlock(block.bytes);
   std::string encoded;
   builder.Finish(&encoded);
   if (again.Load(encoded, end) != nullptr)
     FuzzFailed("vblocks", "an encoded top index does not load");
   CheckTopIndex(again, end);
-  if (again.partitions().size() != top.partitions().size() ||
+  if (again.index_partitions().size() != top.index_partitions().size() ||
       again.key_blocks().size() != top.key_blocks().size())
     FuzzFailed("vblocks", "a top index changes by encoding");
 }
@@ -88,11 +89,11 @@ inline void RunTree(Slice in) {
   InputReader reader(in);
   const uint64_t extent = reader.Short();
   const ExactCopy copy(reader.rest());
-  vsst::PartitionView view;
+  vsst::IndexPartitionView view;
   if (view.Load(copy.get(), extent) != nullptr) return;
   uint64_t at = 0;
   for (uint32_t i = 0; i < view.count(); ++i) {
-    const vsst::PartitionView::Group group = view.group(i);
+    const vsst::IndexPartitionView::Group group = view.group(i);
     if (group.begin != at || group.end < at + vsst::kRecordBytesMin)
       FuzzFailed("vblocks", "a tree's positions have gaps");
     at = group.end;
@@ -111,7 +112,7 @@ inline void RunTreeOf(Slice in) {
   std::set<std::string> keys;
   while (!reader.done()) keys.insert(std::string(reader.Take(reader.Byte() % 16)));
   if (keys.empty()) return;
-  vsst::PartitionBuilder builder;
+  vsst::IndexPartitionBuilder builder;
   uint64_t offset = 500;
   for (const std::string& key : keys) {
     builder.Add(key, offset);
@@ -120,7 +121,7 @@ inline void RunTreeOf(Slice in) {
   std::string payload;
   const uint64_t tree_bytes = builder.Finish(offset, &payload);
   const ExactCopy copy(payload);
-  vsst::PartitionView view;
+  vsst::IndexPartitionView view;
   if (view.Load(copy.get(), offset - 500) != nullptr)
     FuzzFailed("vblocks", "an encoded tree does not load");
   if (view.tree_bytes() != tree_bytes) FuzzFailed("vblocks", "a tree's bytes are others");
@@ -369,7 +370,7 @@ inline std::string ShortOf(size_t number) {
 
 inline std::string PropertiesSeed() {
   ValueFileProperties p;
-  p.records = 7, p.raw_bytes = 70, p.stored_bytes = 60, p.tree_bytes = 14, p.partitions = 2;
+  p.records = 7, p.raw_bytes = 70, p.stored_bytes = 60, p.tree_bytes = 14, p.index_partitions = 2;
   p.lower = "a", p.upper = "b";
   p.births = {{{{2, 2}, 3}, 3, 70}, {{{1, 9}, 9}, 4, 0}};
   std::string out(1, '\0');
@@ -379,8 +380,8 @@ inline std::string PropertiesSeed() {
 
 inline std::string TopIndexSeed() {
   vsst::TopIndexBuilder builder;
-  builder.AddPartition("", 300, 40);
-  builder.AddPartition("key", 200, 50);
+  builder.AddIndexPartition("", 300, 40);
+  builder.AddIndexPartition("key", 200, 50);
   builder.AddKeyBlock(60);
   builder.AddKeyBlock(20);
   const size_t end = 500 + 170 + 4 * kBlockTrailerBytes;
@@ -391,7 +392,7 @@ inline std::string TopIndexSeed() {
 
 /// far: the keys differ in bits whose numbers need two bytes.
 inline std::string TreeSeed(bool far) {
-  vsst::PartitionBuilder builder;
+  vsst::IndexPartitionBuilder builder;
   for (uint64_t i = 0; i < 12; ++i)
     builder.Add(std::string(far && i > 5 ? 60 : 1, 'k') + std::to_string(100 + i), 20 * i);
   std::string out = '\2' + ShortOf(240);

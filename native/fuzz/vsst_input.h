@@ -30,7 +30,7 @@ inline testing::ValueFileImage MakeGoodValueFile(uint8_t shape) {
   options.compression = dictionary ? Compression::kZstd : static_cast<Compression>(shape >> 1 & 3);
   options.dictionary = testing::kDictionaryAlways;
   options.dictionary.enabled = dictionary;
-  options.partition_records = (shape & 8) != 0 ? 3 : 256;
+  options.index_partition_records = (shape & 8) != 0 ? 3 : 256;
   const testing::ValueMap values = testing::SmallValues((shape & 16) != 0 ? 2 : 25);
   const bool log = (shape & 32) != 0;
   auto written = log ? testing::WriteValueLog(&file_system, kValueFuzzPath, values,

@@ -167,12 +167,12 @@ std::vector<Extent> ExtentsOf(fs::FileSystem* file_system, const std::string& pa
   auto file = file_system->OpenRandom(path);
   ksst::TableHead head;
   EXPECT_TRUE(file.ok() && ksst::ReadTableHead(std::move(*file), &head).ok()) << path;
-  std::string before_partition;
+  std::string before_index_partition;
   for (uint32_t i = 0; i < head.top.count(); ++i) {
-    std::shared_ptr<const ksst::CachedPartition> partition;
+    std::shared_ptr<const ksst::CachedIndexPartition> partition;
     const BlockHandle handle = ksst::BlockAt(head.top, i);
-    EXPECT_OK(head.loader->LoadPartitionAt(handle, head.top.extent_begin(i), &partition));
-    std::string low = before_partition;
+    EXPECT_OK(head.loader->LoadIndexPartitionAt(handle, head.top.extent_begin(i), &partition));
+    std::string low = before_index_partition;
     for (uint32_t j = 0; j < partition->index.count(); ++j) {
       const BlockHandle block = ksst::BlockAt(partition->index, j);
       extents.push_back(
@@ -180,8 +180,8 @@ std::vector<Extent> ExtentsOf(fs::FileSystem* file_system, const std::string& pa
       low = extents.back().high;
     }
     extents.push_back(
-        {handle.offset, handle.end(), i == 0, before_partition, head.top.key(i), {}, false});
-    before_partition = head.top.key(i);
+        {handle.offset, handle.end(), i == 0, before_index_partition, head.top.key(i), {}, false});
+    before_index_partition = head.top.key(i);
   }
   auto manifest = Manifest::Recover({.file_system = file_system, .directory = "/db"});
   EXPECT_OK(manifest.status());

@@ -8,7 +8,7 @@
 namespace lava::bench {
 namespace {
 
-/// Blocks that a reader keeps outside the cache, as in table/partition_slots.h.
+/// Blocks that a reader keeps outside the cache, as in table/index_partition_slots.h.
 class Readers {
  public:
   struct Block;

@@ -150,7 +150,7 @@ JobContext InstanceContext::MakeJobContext(uint32_t output_level) {
       output_level + 1 >= options.level_count ? options.bottom_compression : options.compression;
   context.writer.partition_bytes = options.partition_bytes;
   context.writer.sync = syncs();
-  context.writer.kept_partition_bytes = KeptIndexBytes();
+  context.writer.kept_index_partition_bytes = KeptIndexBytes();
   context.value_writer.sync = syncs();
   context.value_writer.compression = options.value_compression;
   context.value_writer.dictionary = environment.value_dictionary;

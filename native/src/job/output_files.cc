@@ -69,7 +69,7 @@ Status OutputFiles::EndFile(Slice border) {
   if (!own.empty()) LAVA_RETURN_IF_ERROR(writer_->AddRangeTombstones(own));
   TableProperties properties;
   LAVA_RETURN_IF_ERROR(writer_->Finish(&properties));
-  const std::vector<std::string> partitions = writer_->TakePartitions();
+  const std::vector<std::string> partitions = writer_->TakeIndexPartitions();
   writer_.reset();
   std::shared_ptr<FileMeta> meta = MetaOf(id_, properties);
   LAVA_ASSIGN_OR_RETURN(meta->reader, OpenReader(context_, *meta));

@@ -11,7 +11,7 @@ constexpr uint64_t kDictionarySamplerBytes =
     5 << 20;                                // samples until a file has its dictionary, training
 constexpr uint64_t kCopiedBytes = 2 << 20;  // values that a collection has read and copies
 // Index memory per record of a value file, besides its key, and per partition of a key file.
-constexpr uint64_t kValueIndexBytes = 64, kPartitionIndexBytes = 160;
+constexpr uint64_t kValueIndexBytes = 64, kIndexPartitionMemory = 160;
 // Records larger than a buffer are in memory several times: raw, compressed, and with a string's
 // spare capacity. Some records are also larger than the average.
 constexpr uint64_t kCopiesOfARecord = 10;
@@ -30,7 +30,7 @@ uint64_t KeyFileWriter(const JobShape& shape) {
   const uint64_t partitions =
       1 + std::min(bytes, shape.key_file_bytes) / std::max<uint64_t>(shape.block_bytes, 256);
   return shape.file_buffer_bytes + 4 * (shape.block_bytes + shape.index_partition_bytes) +
-         partitions * kPartitionIndexBytes +
+         partitions * kIndexPartitionMemory +
          2 * std::min(shape.kept_index_bytes_max, shape.index_bytes) +
          (shape.zstd ? kZstdContextBytes : 0) +
          kCopiesOfARecord * Mean(shape.key_bytes + shape.value_bytes, shape.records);

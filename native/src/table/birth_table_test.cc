@@ -91,9 +91,10 @@ class BirthTableFileTest : public ::testing::Test {
     std::string content = *file_system_.Content(kPath);
     ksst::TableHead head;
     ASSERT_TRUE(ksst::ReadTableHead(std::move(file_system_.OpenRandom(kPath)).value(), &head).ok());
-    std::shared_ptr<const ksst::CachedPartition> partition;
+    std::shared_ptr<const ksst::CachedIndexPartition> partition;
     const BlockHandle handle = BlockAt(head.top, 0);
-    ASSERT_TRUE(head.loader->LoadPartitionAt(handle, head.top.extent_begin(0), &partition).ok());
+    ASSERT_TRUE(
+        head.loader->LoadIndexPartitionAt(handle, head.top.extent_begin(0), &partition).ok());
     ASSERT_EQ(partition->decoupled.block().count() != 0, decouple_);
     const BlockHandle block = decouple_ ? handle : BlockAt(partition->index, 0);
     std::string raw;

@@ -24,22 +24,23 @@ void BlockAccess::AddData(const BlockHandle& handle,
       {file_id, handle.offset}, BlockCache::Segment::kData, std::move(*block), use()));
 }
 
-Status BlockAccess::LoadPartition(const BlockHandle& handle, uint64_t base,
-                                  std::shared_ptr<const CachedPartition>* out) const {
+Status BlockAccess::LoadIndexPartition(const BlockHandle& handle, uint64_t base,
+                                       std::shared_ptr<const CachedIndexPartition>* out) const {
   CountBlockRead();
-  LAVA_RETURN_IF_ERROR(loader->LoadPartitionAt(handle, base, out));
-  *out = std::static_pointer_cast<const CachedPartition>(
+  LAVA_RETURN_IF_ERROR(loader->LoadIndexPartitionAt(handle, base, out));
+  *out = std::static_pointer_cast<const CachedIndexPartition>(
       cache->Insert({file_id, handle.offset}, BlockCache::Segment::kIndex, std::move(*out), use()));
   return Status::OK();
 }
 
-void BlockAccess::AddPartition(const IndexBlock& top, uint32_t i, Slice raw,
-                               uint32_t version) const {
+void BlockAccess::AddIndexPartition(const IndexBlock& top, uint32_t i, Slice raw,
+                                    uint32_t version) const {
   const BlockHandle handle = BlockAt(top, i);
-  std::shared_ptr<CachedPartition> partition;
-  if (ksst::LoadPartition(raw, version, top.extent_begin(i), handle.offset, &partition) == nullptr)
-    (void)cache->Insert({file_id, handle.offset}, BlockCache::Segment::kIndex, std::move(partition),
-                        use());
+  std::shared_ptr<CachedIndexPartition> index_partition;
+  if (ksst::LoadIndexPartition(raw, version, top.extent_begin(i), handle.offset,
+                               &index_partition) == nullptr)
+    (void)cache->Insert({file_id, handle.offset}, BlockCache::Segment::kIndex,
+                        std::move(index_partition), use());
 }
 
 }  // namespace lava::ksst

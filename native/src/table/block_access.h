@@ -37,22 +37,22 @@ struct BlockAccess {
     return std::static_pointer_cast<const CachedDataBlock>(
         cache->Peek({file_id, handle.offset}, BlockCache::Segment::kData));
   }
-  /// The i-th partition of the top index. *cached: the cache had it.
-  Status Partition(const IndexBlock& top, uint32_t i, std::shared_ptr<const CachedPartition>* out,
-                   bool* cached) const {
+  /// The i-th index partition of the top index. *cached: the cache had it.
+  Status IndexPartition(const IndexBlock& top, uint32_t i,
+                        std::shared_ptr<const CachedIndexPartition>* out, bool* cached) const {
     BlockHandle handle = BlockAt(top, i);
     CacheKey key{file_id, handle.offset};
     if (BlockCache::Ref ref = cache->Lookup(key, BlockCache::Segment::kIndex, use());
         ref != nullptr) {
-      *out = std::static_pointer_cast<const CachedPartition>(std::move(ref));
+      *out = std::static_pointer_cast<const CachedIndexPartition>(std::move(ref));
       *cached = true;
       return Status::OK();
     }
     *cached = false;
-    return LoadPartition(handle, top.extent_begin(i), out);
+    return LoadIndexPartition(handle, top.extent_begin(i), out);
   }
-  /// Puts partition i into the cache. raw: its payload, uncompressed.
-  void AddPartition(const IndexBlock& top, uint32_t i, Slice raw, uint32_t version) const;
+  /// Puts index partition i into the cache. raw: its payload, uncompressed.
+  void AddIndexPartition(const IndexBlock& top, uint32_t i, Slice raw, uint32_t version) const;
   void CountFilterUseful() const {
     if (counters != nullptr) counters->filter_useful.fetch_add(1, std::memory_order_relaxed);
   }
@@ -63,8 +63,8 @@ struct BlockAccess {
  private:
   CacheUse* use() const { return counters == nullptr ? nullptr : &counters->cache; }
   void AddData(const BlockHandle& handle, std::shared_ptr<const CachedDataBlock>* block) const;
-  Status LoadPartition(const BlockHandle& handle, uint64_t base,
-                       std::shared_ptr<const CachedPartition>* out) const;
+  Status LoadIndexPartition(const BlockHandle& handle, uint64_t base,
+                            std::shared_ptr<const CachedIndexPartition>* out) const;
 };
 
 }  // namespace lava::ksst

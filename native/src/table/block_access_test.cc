@@ -17,11 +17,11 @@ TEST(BlockAccessTest, ReadsOnceThenFromTheCache) {
   auto cache = BlockCache::Create(1 << 20);
   TableReader::ReadCounters counters;
   BlockAccess access{head.loader.get(), cache.get(), cache->NewFileId(), &counters};
-  std::shared_ptr<const CachedPartition> first, second;
+  std::shared_ptr<const CachedIndexPartition> first, second;
   bool cached = true;
-  ASSERT_TRUE(access.Partition(head.top, 0, &first, &cached).ok());
+  ASSERT_TRUE(access.IndexPartition(head.top, 0, &first, &cached).ok());
   EXPECT_FALSE(cached);
-  ASSERT_TRUE(access.Partition(head.top, 0, &second, &cached).ok());
+  ASSERT_TRUE(access.IndexPartition(head.top, 0, &second, &cached).ok());
   EXPECT_TRUE(cached);
   EXPECT_EQ(first, second);
   EXPECT_EQ(counters.block_reads.load(), 1u);

@@ -69,16 +69,16 @@ Status BlockLoader::ParseData(const BlockHandle& handle, Slice stored, BlockBuff
   return error == nullptr ? Status::OK() : Malformed(handle.offset, error);
 }
 
-Status BlockLoader::LoadPartitionAt(const BlockHandle& handle, uint64_t base,
-                                    std::shared_ptr<const CachedPartition>* out) const {
+Status BlockLoader::LoadIndexPartitionAt(const BlockHandle& handle, uint64_t base,
+                                         std::shared_ptr<const CachedIndexPartition>* out) const {
   BlockBuffer buffer;
   Slice stored;
   LAVA_RETURN_IF_ERROR(ReadStored(handle, &buffer, &stored));
-  return ParsePartition(handle, base, stored, out);
+  return ParseIndexPartition(handle, base, stored, out);
 }
 
-Status BlockLoader::ParsePartition(const BlockHandle& handle, uint64_t base, Slice stored,
-                                   std::shared_ptr<const CachedPartition>* out) const {
+Status BlockLoader::ParseIndexPartition(const BlockHandle& handle, uint64_t base, Slice stored,
+                                        std::shared_ptr<const CachedIndexPartition>* out) const {
   Slice raw;
   BlockTrailer trailer;
   LAVA_RETURN_IF_ERROR(Check(handle, stored, &trailer, &raw));
@@ -89,10 +89,10 @@ Status BlockLoader::ParsePartition(const BlockHandle& handle, uint64_t base, Sli
       return ImpossibleRawLength(path(), handle.offset);
     raw = Slice(memory, trailer.raw_bytes);
   }
-  std::shared_ptr<CachedPartition> partition;
-  const char* error = LoadPartition(raw, version_, base, handle.offset, &partition);
+  std::shared_ptr<CachedIndexPartition> index_partition;
+  const char* error = LoadIndexPartition(raw, version_, base, handle.offset, &index_partition);
   if (error != nullptr) return Malformed(handle.offset, error);
-  *out = std::move(partition);
+  *out = std::move(index_partition);
   return Status::OK();
 }
 

@@ -8,7 +8,7 @@
 
 #include "fs/file_system.h"
 #include "table/format.h"
-#include "table/partition.h"
+#include "table/index_partition.h"
 #include "table/table_writer.h"
 
 namespace lava::ksst {
@@ -54,17 +54,17 @@ class BlockLoader {
   /// Like LoadData(), but from stored bytes that the caller has read: payload and trailer.
   Status LoadDataFrom(const BlockHandle& handle, Slice stored,
                       std::shared_ptr<const CachedDataBlock>* out) const;
-  /// base: offset at which the partition's first data block begins.
-  Status LoadPartitionAt(const BlockHandle& handle, uint64_t base,
-                         std::shared_ptr<const CachedPartition>* out) const;
+  /// base: offset at which the index partition's first data block begins.
+  Status LoadIndexPartitionAt(const BlockHandle& handle, uint64_t base,
+                              std::shared_ptr<const CachedIndexPartition>* out) const;
   /// Loads a block whose payload the caller decodes.
   Status LoadRaw(const BlockHandle& handle, std::string* raw) const;
 
   /// Parses stored bytes into the caller's buffer; *block borrows from it.
   Status ParseData(const BlockHandle& handle, Slice stored, BlockBuffer* buffer,
                    DataBlock* block) const;
-  Status ParsePartition(const BlockHandle& handle, uint64_t base, Slice stored,
-                        std::shared_ptr<const CachedPartition>* out) const;
+  Status ParseIndexPartition(const BlockHandle& handle, uint64_t base, Slice stored,
+                             std::shared_ptr<const CachedIndexPartition>* out) const;
   /// Corruption: a decoder refused the block at offset.
   Status Malformed(uint64_t offset, const char* what) const {
     return CorruptionAt(path(), offset, what);
@@ -90,11 +90,12 @@ struct TableHead {
   std::unique_ptr<uint64_t[]> top_memory;
   size_t top_memory_bytes = 0;
   IndexBlock top;         // count() == 0: no records
-  uint64_t data_end = 0;  // where the last partition ends
+  uint64_t data_end = 0;  // where the last index partition ends
 };
 Status ReadTableHead(std::unique_ptr<fs::RandomFile> file, TableHead* head);
 
-/// The block of entry i: a partition of the top index, or a data block of a partition's index.
+/// The block of entry i: an index partition of the top index, or a data block of an index
+/// index partition's index.
 inline BlockHandle BlockAt(const IndexBlock& index, uint32_t i) {
   return {index.extent_end(i) - kBlockTrailerBytes - index.block_bytes(i), index.block_bytes(i)};
 }

@@ -46,8 +46,8 @@ TEST_F(BlockLoaderTest, RightChecksumOverNonsenseIsRefused) {
     Status status = loader->LoadData(handle, &data);
     EXPECT_TRUE(status.IsCorruption());
     EXPECT_NE(status.message().find("/db/1.ksst: at offset 0"), std::string_view::npos);
-    std::shared_ptr<const CachedPartition> partition;
-    EXPECT_TRUE(loader->LoadPartitionAt(handle, 0, &partition).IsCorruption());
+    std::shared_ptr<const CachedIndexPartition> index_partition;
+    EXPECT_TRUE(loader->LoadIndexPartitionAt(handle, 0, &index_partition).IsCorruption());
     BlockBuffer buffer;
     DataBlock parsed;
     EXPECT_TRUE(loader->ParseData(handle, block, &buffer, &parsed).IsCorruption());
@@ -69,16 +69,17 @@ TEST_F(BlockLoaderTest, HeadOfAWrittenFile) {
   ASSERT_TRUE(file.ok());
   ASSERT_TRUE(ReadTableHead(std::move(*file), &head).ok());
   EXPECT_EQ(head.properties.records, records.size());
-  EXPECT_EQ(head.top.count(), head.properties.partitions);
+  EXPECT_EQ(head.top.count(), head.properties.index_partitions);
   EXPECT_EQ(head.tombstones.ranges().size(), 1u);
   EXPECT_EQ(head.data_end, head.footer.tombstones.offset);
   uint64_t blocks = 0;
   for (uint32_t i = 0; i < head.top.count(); ++i) {
-    std::shared_ptr<const CachedPartition> partition;
+    std::shared_ptr<const CachedIndexPartition> index_partition;
     ASSERT_TRUE(
-        head.loader->LoadPartitionAt(BlockAt(head.top, i), head.top.extent_begin(i), &partition)
+        head.loader
+            ->LoadIndexPartitionAt(BlockAt(head.top, i), head.top.extent_begin(i), &index_partition)
             .ok());
-    blocks += partition->index.count();
+    blocks += index_partition->index.count();
   }
   EXPECT_EQ(blocks, head.properties.data_blocks);
   EXPECT_GE(head.top.count(), 2u);

@@ -5,7 +5,7 @@
 #include "table/verify.h"
 #include "testing/fault_file_system.h"
 
-// Files of version 3: references and tombstones stand in partition blocks, all others in data
+// Files of version 3: references and tombstones stand in index partition blocks, all others in data
 // blocks.
 namespace lava {
 namespace {
@@ -79,7 +79,7 @@ TEST_F(DecoupledRecordsTest, AReferenceOrDeleteNeedsItsPartitionAloneAnInlineVal
   const std::vector<OwnedRecord> records = Mixed(2000);
   Write(records);
   ASSERT_GT(reader_->properties().data_blocks, 20u);
-  ASSERT_GT(reader_->properties().partitions, 5u);
+  ASSERT_GT(reader_->properties().index_partitions, 5u);
   for (const OwnedRecord& record : records) {
     Lookup lookup(record.key, 0);
     ASSERT_EQ(ReadsOf(record.key, &lookup), IsDecoupled(record) ? 1u : 2u) << record.key;
@@ -110,7 +110,7 @@ TEST_F(DecoupledRecordsTest, WithPartitionsInTheCacheReferencesAndDeletesReadNot
       ASSERT_TRUE(reader_->Get(lookup).ok());
       EXPECT_TRUE(lookup->done());
     }
-    EXPECT_EQ(reads_.block_reads.load(), reader_->properties().partitions) << round;
+    EXPECT_EQ(reads_.block_reads.load(), reader_->properties().index_partitions) << round;
   }
 }
 
@@ -121,10 +121,10 @@ TEST_F(DecoupledRecordsTest, AFileOfReferencesAloneHasNoDataBlock) {
     records.push_back(Reference(InternalKey(0, 1, "key" + std::to_string(10000 + 2 * i)), i));
   Write(records);
   EXPECT_EQ(reader_->properties().data_blocks, 0u);
-  // Decoupled records alone fill partitions and end them.
-  const uint64_t partitions = reader_->properties().partitions;
-  EXPECT_GT(partitions, reader_->properties().file_bytes / 450);
-  EXPECT_LT(partitions, reader_->properties().file_bytes / 250);
+  // Decoupled records alone fill index partitions and end them.
+  const uint64_t index_partitions = reader_->properties().index_partitions;
+  EXPECT_GT(index_partitions, reader_->properties().file_bytes / 450);
+  EXPECT_LT(index_partitions, reader_->properties().file_bytes / 250);
   auto all = ReadAll(*reader_);
   ASSERT_TRUE(all.ok());
   EXPECT_EQ(*all, records);
@@ -142,7 +142,7 @@ TEST_F(DecoupledRecordsTest, AFileOfReferencesAloneHasNoDataBlock) {
   EXPECT_TRUE(iterator->status().ok());
 }
 
-// One read covers many partitions: compactions read ahead.
+// One read covers many index partitions: compactions read ahead.
 TEST_F(DecoupledRecordsTest, AWalkThatReadsAheadReadsPartitionsInPieces) {
   testing::FaultFileSystem counting(&file_system_);
   const std::vector<OwnedRecord> records = Mixed(3000);
@@ -172,7 +172,7 @@ TEST_F(DecoupledRecordsTest, AWalkReadsADataBlockOnlyWhenItComesToIt) {
   }
   options_.compression = Compression::kNone;
   Write(records);
-  ASSERT_EQ(reader_->properties().partitions, 1u);
+  ASSERT_EQ(reader_->properties().index_partitions, 1u);
   ASSERT_EQ(reader_->properties().data_blocks, 6u);
   auto iterator = reader_->NewIterator({});
   iterator->SeekToFirst();
@@ -303,7 +303,7 @@ TEST_F(DecoupledRecordsTest, SeeksToAllKeysAndBetweenThemAgreeWithAMap) {
 
 class DecoupledDamageTest : public DecoupledRecordsTest {
  protected:
-  // One partition with a data block and a delete.
+  // One index partition with a data block and a delete.
   void SetUp() override {
     DecoupledRecordsTest::SetUp();
     options_.compression = Compression::kNone;
@@ -322,7 +322,7 @@ class DecoupledDamageTest : public DecoupledRecordsTest {
   }
   static std::string Key(char last) { return InternalKey(0, 1, std::string("key") + last); }
 
-  /// Result of verifying the content after the partition's checksum was repaired.
+  /// Result of verifying the content after the index partition's checksum was repaired.
   std::string Verified() {
     const Slice covered =
         Slice(content_).substr(handle_.offset, handle_.bytes + kBlockTrailerBytes - 8);

@@ -37,7 +37,8 @@ inline uint8_t FingerprintOf(uint64_t hash) { return static_cast<uint8_t>(hash >
 /// Kinds of record as a set of bits.
 using RecordKinds = uint32_t;
 constexpr RecordKinds KindBit(RecordKind kind) { return 1u << static_cast<uint32_t>(kind); }
-/// Decoupled records: from version 3 on they stand in partition blocks, all others in data blocks.
+/// Decoupled records: from version 3 on they stand in index partition blocks, all others in data
+/// blocks.
 inline constexpr RecordKinds kDecoupledKinds = KindBit(RecordKind::kDelete) |
                                                KindBit(RecordKind::kPrefixDelete) |
                                                KindBit(RecordKind::kPutReference);

@@ -9,9 +9,9 @@
 
 namespace lava::ksst {
 
-/// Index blocks (the top index, and the index part of a partition): for adjacent extents of the
-/// file, the greatest key that each may hold, and its length. An extent begins where the one before
-/// ends, so a checked index cannot have gaps or overlaps.
+/// Index blocks (the top index, and the index part of an index partition): for adjacent extents of
+/// the file, the greatest key that each may hold, and its length. An extent begins where the one
+/// before ends, so a checked index cannot have gaps or overlaps.
 
 /// Threads:    one thread.
 class IndexBlockBuilder {

@@ -61,8 +61,8 @@ std::unique_ptr<RecordIterator> LateTableReader::NewIterator(const IterateOption
   return here->NewIterator(options);
 }
 
-void LateTableReader::Warm(std::span<const std::string> partitions) const {
-  if (const TableReader* here = reader()) here->Warm(partitions);
+void LateTableReader::Warm(std::span<const std::string> index_partitions) const {
+  if (const TableReader* here = reader()) here->Warm(index_partitions);
 }
 
 const TableProperties& LateTableReader::properties() const {

@@ -31,7 +31,7 @@ class LateTableReader final : public TableReader {
   Result<bool> MayHavePrefix(Slice prefix) const override;
   Result<bool> HasPrefixDelete(Slice prefix) const override;
   std::unique_ptr<RecordIterator> NewIterator(const IterateOptions& options) const override;
-  void Warm(std::span<const std::string> partitions) const override;
+  void Warm(std::span<const std::string> index_partitions) const override;
   const TableProperties& properties() const override;  // only after Arrive()
   const RangeTombstoneSet& range_tombstones() const override;
   const std::string& path() const override;  // the file's name until it has arrived

@@ -58,7 +58,7 @@ bool GetTables(Slice* in, TableProperties* properties) {
 void EncodeProperties(const TableProperties& p, std::string* out) {
   for (uint64_t number :
        {uint64_t{p.partition_bytes}, p.records, p.deletes, p.appends, p.prefix_deletes,
-        p.range_tombstones, p.raw_key_bytes, p.raw_value_bytes, p.data_blocks, p.partitions})
+        p.range_tombstones, p.raw_key_bytes, p.raw_value_bytes, p.data_blocks, p.index_partitions})
     PutVarint64(out, number);
   PutLengthPrefixed(out, p.lower);
   PutLengthPrefixed(out, p.upper);
@@ -77,7 +77,7 @@ const char* DecodeProperties(Slice in, TableProperties* p) {
   uint64_t partition_bytes = 0;
   for (uint64_t* number : {&partition_bytes, &p->records, &p->deletes, &p->appends,
                            &p->prefix_deletes, &p->range_tombstones, &p->raw_key_bytes,
-                           &p->raw_value_bytes, &p->data_blocks, &p->partitions}) {
+                           &p->raw_value_bytes, &p->data_blocks, &p->index_partitions}) {
     if (!GetVarint64(&in, number)) return "the properties' counts are cut short";
   }
   if (partition_bytes > 8) return "the properties' partition bytes are more than 8";

@@ -11,7 +11,7 @@ TableProperties Sample() {
   TableProperties p;
   p.partition_bytes = 2;
   p.records = 1000, p.deletes = 2, p.appends = 3, p.prefix_deletes = 4, p.range_tombstones = 5;
-  p.raw_key_bytes = 1ull << 40, p.raw_value_bytes = 7, p.data_blocks = 8, p.partitions = 9;
+  p.raw_key_bytes = 1ull << 40, p.raw_value_bytes = 7, p.data_blocks = 8, p.index_partitions = 9;
   p.lower = "lower", p.upper = std::string("up\0per", 6);
   p.tables[1] = {10, 11, 12};
   p.tables[1ull << 39] = {1, 2, INT64_MAX};
@@ -27,7 +27,7 @@ TEST(PropertiesTest, RoundTrip) {
   EXPECT_EQ(read.partition_bytes, 2u);
   EXPECT_EQ(read.records, expected.records);
   EXPECT_EQ(read.raw_key_bytes, expected.raw_key_bytes);
-  EXPECT_EQ(read.partitions, 9u);
+  EXPECT_EQ(read.index_partitions, 9u);
   EXPECT_EQ(read.upper, expected.upper);
   ASSERT_EQ(read.tables.size(), 2u);
   EXPECT_EQ(read.tables[1].oldest_expiry_ms, 12);

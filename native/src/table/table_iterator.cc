@@ -77,7 +77,7 @@ class ReadWindow {
 
 class TableIterator final : public RecordIterator {
  public:
-  TableIterator(const TableHead& head, const BlockAccess& blocks, const PartitionSlots& slots,
+  TableIterator(const TableHead& head, const BlockAccess& blocks, const IndexPartitionSlots& slots,
                 const TableReader::IterateOptions& options)
       : head_(head),
         blocks_(blocks),
@@ -95,20 +95,20 @@ class TableIterator final : public RecordIterator {
   Status status() const override { return status_; }
 
   void SeekToFirst() override {
-    if (!Start() || !MovePartition(0)) return;
-    BeginPartition();
+    if (!Start() || !MoveToIndexPartition(0)) return;
+    BeginIndexPartition();
     Choose();
     Translate();
   }
 
   void Seek(Slice target) override {
     if (!Start()) return;
-    uint32_t partition = head_.top.Find(target);
-    if (partition == head_.top.count() || !MovePartition(partition)) return;
-    if (partition_->decoupled.block().count() != 0)
-      decoupled_.Seek(partition_->decoupled.block(), target);
-    next_block_ = partition_->index.Find(target);
-    if (next_block_ < partition_->index.count()) {
+    uint32_t index_partition = head_.top.Find(target);
+    if (index_partition == head_.top.count() || !MoveToIndexPartition(index_partition)) return;
+    if (index_partition_->decoupled.block().count() != 0)
+      decoupled_.Seek(index_partition_->decoupled.block(), target);
+    next_block_ = index_partition_->index.Find(target);
+    if (next_block_ < index_partition_->index.count()) {
       if (!MoveBlock()) return;
       // A separator may be above the last key of its block. The record is then in the next block.
       data_.Seek(*block_, target);
@@ -119,10 +119,11 @@ class TableIterator final : public RecordIterator {
 
   void Next() override {
     at_->Next();
-    // Most partitions, or their remaining parts, have records in one of the two places only.
+    // Most index partitions, or their remaining parts, have records in one of the two places only.
     if (data_.Valid() && !decoupled_.Valid()) {
       at_ = &data_;
-    } else if (decoupled_.Valid() && !data_.Valid() && next_block_ == partition_->index.count()) {
+    } else if (decoupled_.Valid() && !data_.Valid() &&
+               next_block_ == index_partition_->index.count()) {
       at_ = &decoupled_;
     } else {
       Choose();
@@ -154,8 +155,9 @@ class TableIterator final : public RecordIterator {
     record_ = at_->record();
     if (!TranslateValue()) {
       translated_ = false;
-      const uint64_t offset = at_ == &data_ ? BlockAt(partition_->index, next_block_ - 1).offset
-                                            : BlockAt(head_.top, partition_index_).offset;
+      const uint64_t offset = at_ == &data_
+                                  ? BlockAt(index_partition_->index, next_block_ - 1).offset
+                                  : BlockAt(head_.top, index_partition_index_).offset;
       static_cast<void>(
           Keep(blocks_.loader->Malformed(offset, "a reference to a value is malformed")));
     }
@@ -187,15 +189,15 @@ class TableIterator final : public RecordIterator {
   /// them.
   void Choose() {
     for (;;) {
-      if (!data_.Valid() && next_block_ < partition_->index.count() && !NextBlockIsBehind()) {
+      if (!data_.Valid() && next_block_ < index_partition_->index.count() && !NextBlockIsBehind()) {
         if (!MoveBlock()) return;
         data_.SeekToFirst(*block_);
       }
       if (data_.Valid() || decoupled_.Valid()) break;
       at_ = nullptr;
-      if (partition_index_ + 1 >= head_.top.count()) return;
-      if (!MovePartition(partition_index_ + 1)) return;
-      BeginPartition();
+      if (index_partition_index_ + 1 >= head_.top.count()) return;
+      if (!MoveToIndexPartition(index_partition_index_ + 1)) return;
+      BeginIndexPartition();
     }
     // If both have the same key, the decoupled record comes first: it is a prefix delete.
     const bool data_first =
@@ -206,44 +208,44 @@ class TableIterator final : public RecordIterator {
   /// Whether the decoupled record comes before the whole next block, which need not be read yet.
   bool NextBlockIsBehind() const {
     return decoupled_.Valid() && next_block_ > 0 &&
-           partition_->index.Reaches(next_block_ - 1, decoupled_.record().key);
+           index_partition_->index.Reaches(next_block_ - 1, decoupled_.record().key);
   }
 
-  void BeginPartition() {
+  void BeginIndexPartition() {
     data_.Invalidate();
     next_block_ = 0;
-    if (partition_->decoupled.block().count() != 0)
-      decoupled_.SeekToFirst(partition_->decoupled.block());
+    if (index_partition_->decoupled.block().count() != 0)
+      decoupled_.SeekToFirst(index_partition_->decoupled.block());
   }
 
-  bool MovePartition(uint32_t index) {
-    if (partition_ != nullptr && partition_index_ == index) return true;
-    partition_index_ = index;
-    partition_ = slots_.Get(index);
-    if (partition_ != nullptr) return true;
+  bool MoveToIndexPartition(uint32_t index) {
+    if (index_partition_ != nullptr && index_partition_index_ == index) return true;
+    index_partition_index_ = index;
+    index_partition_ = slots_.Get(index);
+    if (index_partition_ != nullptr) return true;
     if (cached_ || looks_in_cache_) {
       bool cached = false;
-      if (!Keep(blocks_.Partition(head_.top, index, &partition_, &cached))) return false;
-      if (cached) slots_.Keep(index, partition_);
+      if (!Keep(blocks_.IndexPartition(head_.top, index, &index_partition_, &cached))) return false;
+      if (cached) slots_.Keep(index, index_partition_);
       return true;
     }
-    return Keep(LoadPartition(BlockAt(head_.top, index), head_.top.extent_begin(index)));
+    return Keep(LoadIndexPartition(BlockAt(head_.top, index), head_.top.extent_begin(index)));
   }
 
-  /// Bypasses the cache. A short partition is read together with its data blocks, and those of the
-  /// partitions behind it.
-  Status LoadPartition(const BlockHandle& handle, uint64_t base) {
+  /// Bypasses the cache. A short index partition is read together with its data blocks, and those
+  /// of the index partitions behind it.
+  Status LoadIndexPartition(const BlockHandle& handle, uint64_t base) {
     const uint64_t extent_bytes = handle.end() - base;
     if (!window_.FitsInAPiece(extent_bytes))
-      return blocks_.loader->LoadPartitionAt(handle, base, &partition_);
+      return blocks_.loader->LoadIndexPartitionAt(handle, base, &index_partition_);
     Slice extent;
     LAVA_RETURN_IF_ERROR(window_.Read(base, extent_bytes, &extent));
-    return blocks_.loader->ParsePartition(handle, base, extent.substr(handle.offset - base),
-                                          &partition_);
+    return blocks_.loader->ParseIndexPartition(handle, base, extent.substr(handle.offset - base),
+                                               &index_partition_);
   }
 
   bool MoveBlock() {
-    BlockHandle handle = BlockAt(partition_->index, next_block_++);
+    BlockHandle handle = BlockAt(index_partition_->index, next_block_++);
     if (cached_) {
       cached_block_ = blocks_.FindData(handle);
       if (cached_block_ != nullptr) {
@@ -290,7 +292,7 @@ class TableIterator final : public RecordIterator {
 
   const TableHead& head_;
   const BlockAccess blocks_;
-  const PartitionSlots& slots_;
+  const IndexPartitionSlots& slots_;
   const bool cached_;
   const bool looks_in_cache_;
   MemoryCounter* ahead_memory_;  // null: no readahead through the cache
@@ -300,14 +302,14 @@ class TableIterator final : public RecordIterator {
   bool ahead_ = false;         // ahead_charge_ holds memory
   uint32_t blocks_read_ = 0;   // blocks since the last seek that the cache did not have
   Status status_;
-  DataBlockCursor data_, decoupled_;  // in block_ and in partition_
+  DataBlockCursor data_, decoupled_;  // in block_ and in index_partition_
   DataBlockCursor* at_ = nullptr;     // the cursor whose record is shown; null: none
   bool translated_ = false;           // record_ is shown instead
   Record record_;
   std::string reference_;
-  uint32_t partition_index_ = 0;
-  uint32_t next_block_ = 0;  // index in the partition of the block behind block_
-  std::shared_ptr<const CachedPartition> partition_;
+  uint32_t index_partition_index_ = 0;
+  uint32_t next_block_ = 0;  // index in the index partition of the block behind block_
+  std::shared_ptr<const CachedIndexPartition> index_partition_;
   const DataBlock* block_ = nullptr;
   std::shared_ptr<const CachedDataBlock> cached_block_;  // cached_, or found by looks_in_cache_
   ReadWindow window_;                                    // for other blocks, and for readahead
@@ -318,7 +320,7 @@ class TableIterator final : public RecordIterator {
 }  // namespace
 
 std::unique_ptr<RecordIterator> NewTableIterator(const TableHead& head, const BlockAccess& blocks,
-                                                 const PartitionSlots& slots,
+                                                 const IndexPartitionSlots& slots,
                                                  const TableReader::IterateOptions& options) {
   return std::make_unique<TableIterator>(head, blocks, slots, options);
 }

@@ -28,7 +28,7 @@ class TableIteratorTest : public ::testing::Test {
 TEST_F(TableIteratorTest, SeekLandsOnTheNextRecordAcrossBlocksAndPartitions) {
   auto reader = OpenTable(&base_, "/db/1.ksst", cache_.get());
   ASSERT_TRUE(reader.ok());
-  ASSERT_GT((*reader)->properties().partitions, 3u);
+  ASSERT_GT((*reader)->properties().index_partitions, 3u);
   for (bool fill : {true, false}) {
     auto iterator = (*reader)->NewIterator({fill, 0});
     for (size_t i = 0; i + 1 < records_.size(); ++i) {

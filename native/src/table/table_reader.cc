@@ -4,7 +4,7 @@
 
 #include "table/birth_table.h"
 #include "table/block_loader.h"
-#include "table/partition_slots.h"
+#include "table/index_partition_slots.h"
 #include "table/table_iterator.h"
 
 namespace lava {
@@ -24,7 +24,7 @@ class KeySstReader final : public TableReader {
         decoupled_(head_.footer.version >= kFormatVersionDecoupled),
         counter_(counter) {
     charged_ = kReaderOverheadBytes + head_.top_memory_bytes +
-               head_.top.count() * sizeof(PartitionSlot) + head_.properties.lower.size() +
+               head_.top.count() * sizeof(IndexPartitionSlot) + head_.properties.lower.size() +
                head_.properties.upper.size() + head_.properties.tables.size() * 96;
     for (const TableProperties::NamedBirth& named : head_.properties.births)
       charged_ += sizeof(named) + named.partitions.size() * sizeof(named.partitions[0]);
@@ -53,32 +53,32 @@ class KeySstReader final : public TableReader {
   std::unique_ptr<RecordIterator> NewIterator(const IterateOptions& options) const override {
     return NewTableIterator(head_, blocks_, slots_, options);
   }
-  void Warm(std::span<const std::string> partitions) const override {
-    if (partitions.size() != head_.top.count()) return;
+  void Warm(std::span<const std::string> index_partitions) const override {
+    if (index_partitions.size() != head_.top.count()) return;
     for (uint32_t i = 0; i < head_.top.count(); ++i)
-      blocks_.AddPartition(head_.top, i, partitions[i], head_.footer.version);
+      blocks_.AddIndexPartition(head_.top, i, index_partitions[i], head_.footer.version);
   }
   const TableProperties& properties() const override { return head_.properties; }
   const RangeTombstoneSet& range_tombstones() const override { return head_.tombstones; }
   const std::string& path() const override { return head_.loader->path(); }
 
  private:
-  /// Where a lookup is: a partition, and one of its data blocks.
+  /// Where a lookup is: an index partition, and one of its data blocks.
   struct Position {
     static constexpr uint32_t kNone = UINT32_MAX;
-    uint32_t partition_index = kNone;
+    uint32_t index_partition_index = kNone;
     uint32_t block_index = kNone;
-    std::shared_ptr<const CachedPartition> partition;
+    std::shared_ptr<const CachedIndexPartition> index_partition;
     std::shared_ptr<const CachedDataBlock> block;
   };
 
-  using Answer = PartitionSlots::Answer;
-  /// Moves to the partition at index. kNo: its filter holds neither hash; position may have no
-  /// partition then.
-  Status AskPartition(uint32_t index, uint64_t hash, uint64_t other_hash, Position* position,
-                      Answer* answer) const;
-  /// Finds the record of exactly key. *found: *entry is set, and borrows from position's partition
-  /// or block.
+  using Answer = IndexPartitionSlots::Answer;
+  /// Moves to the index partition at index. kNo: its filter holds neither hash; position may have
+  /// no index partition then.
+  Status AskIndexPartition(uint32_t index, uint64_t hash, uint64_t other_hash, Position* position,
+                           Answer* answer) const;
+  /// Finds the record of exactly key. *found: *entry is set, and borrows from position's index
+  /// index partition or block.
   Status Find(Position* position, Slice key, uint64_t hash, bool prefix_delete, bool* found,
               DataEntry* entry) const;
   Status FindInBlock(Position* position, Slice key, uint64_t hash, bool prefix_delete, bool* found,
@@ -94,40 +94,41 @@ class KeySstReader final : public TableReader {
   }
   /// Offset of the block that holds the reference found by Find().
   uint64_t ReferenceOffset(const Position& position) const {
-    return decoupled_ ? BlockAt(head_.top, position.partition_index).offset
-                      : BlockAt(position.partition->index, position.block_index).offset;
+    return decoupled_ ? BlockAt(head_.top, position.index_partition_index).offset
+                      : BlockAt(position.index_partition->index, position.block_index).offset;
   }
   bool TombstoneOverlaps(Slice prefix) const;
 
   TableHead head_;
   BlockAccess blocks_;
-  PartitionSlots slots_;
-  const bool decoupled_;  // partitions of this file may hold records
+  IndexPartitionSlots slots_;
+  const bool decoupled_;  // index partitions of this file may hold records
   MemoryCounter* counter_;
   uint64_t charged_ = 0;
 };
 
-Status KeySstReader::AskPartition(uint32_t index, uint64_t hash, uint64_t other_hash,
-                                  Position* position, Answer* answer) const {
-  if (position->partition_index != index) {
-    position->partition_index = Position::kNone;
+Status KeySstReader::AskIndexPartition(uint32_t index, uint64_t hash, uint64_t other_hash,
+                                       Position* position, Answer* answer) const {
+  if (position->index_partition_index != index) {
+    position->index_partition_index = Position::kNone;
     position->block_index = Position::kNone;
-    *answer = slots_.Ask(index, hash, other_hash, &position->partition);
+    *answer = slots_.Ask(index, hash, other_hash, &position->index_partition);
     if (*answer == Answer::kNo) {
       blocks_.CountFilterUseful();
       return Status::OK();
     }
     if (*answer != Answer::kUnknown) {
-      position->partition_index = index;
+      position->index_partition_index = index;
       return Status::OK();
     }
     bool cached = false;
-    LAVA_RETURN_IF_ERROR(blocks_.Partition(head_.top, index, &position->partition, &cached));
-    // Only a partition that the cache holds may be kept, since the cache counts its memory.
-    if (cached) slots_.Keep(index, position->partition);
-    position->partition_index = index;
+    LAVA_RETURN_IF_ERROR(
+        blocks_.IndexPartition(head_.top, index, &position->index_partition, &cached));
+    // Only an index partition that the cache holds may be kept, since the cache counts its memory.
+    if (cached) slots_.Keep(index, position->index_partition);
+    position->index_partition_index = index;
   }
-  const BloomView& filter = position->partition->filter;
+  const BloomView& filter = position->index_partition->filter;
   *answer = Answer::kMaybe;
   if (!filter.MayHold(hash)) {
     const bool other = other_hash != hash && filter.MayHold(other_hash);
@@ -145,14 +146,15 @@ Status KeySstReader::Find(Position* position, Slice key, uint64_t hash, bool pre
   const uint64_t decoupled_hash = decoupled_ ? DecoupledHash(hash) : hash;
   const bool only_decoupled = decoupled_ && prefix_delete;
   Answer answer = Answer::kNo;
-  LAVA_RETURN_IF_ERROR(
-      AskPartition(at, only_decoupled ? decoupled_hash : hash, decoupled_hash, position, &answer));
+  LAVA_RETURN_IF_ERROR(AskIndexPartition(at, only_decoupled ? decoupled_hash : hash, decoupled_hash,
+                                         position, &answer));
   if (answer == Answer::kNo) return Status::OK();
   if (decoupled_) {
     // kMaybe does not say whether the record is decoupled; the same line of the filter does.
-    const CachedPartition& partition = *position->partition;
-    if (only_decoupled || answer == Answer::kMaybeOther || partition.filter.MayHold(decoupled_hash))
-      *found = partition.decoupled.Find(key, decoupled_hash, prefix_delete, entry);
+    const CachedIndexPartition& index_partition = *position->index_partition;
+    if (only_decoupled || answer == Answer::kMaybeOther ||
+        index_partition.filter.MayHold(decoupled_hash))
+      *found = index_partition.decoupled.Find(key, decoupled_hash, prefix_delete, entry);
     if (*found || only_decoupled || answer == Answer::kMaybeOther) return Status::OK();
   }
   return FindInBlock(position, key, hash, prefix_delete, found, entry);
@@ -160,12 +162,13 @@ Status KeySstReader::Find(Position* position, Slice key, uint64_t hash, bool pre
 
 Status KeySstReader::FindInBlock(Position* position, Slice key, uint64_t hash, bool prefix_delete,
                                  bool* found, DataEntry* entry) const {
-  const CachedPartition& partition = *position->partition;
-  uint32_t block_index = partition.index.Find(key);
-  if (block_index == partition.index.count()) return Status::OK();
+  const CachedIndexPartition& index_partition = *position->index_partition;
+  uint32_t block_index = index_partition.index.Find(key);
+  if (block_index == index_partition.index.count()) return Status::OK();
   if (position->block_index != block_index || position->block == nullptr) {
     position->block_index = Position::kNone;
-    LAVA_RETURN_IF_ERROR(blocks_.Data(BlockAt(partition.index, block_index), &position->block));
+    LAVA_RETURN_IF_ERROR(
+        blocks_.Data(BlockAt(index_partition.index, block_index), &position->block));
     position->block_index = block_index;
   }
   *found = position->block->block.Find(key, hash, prefix_delete, entry);
@@ -194,7 +197,7 @@ Status KeySstReader::Get(Lookup* lookup) const {
       auto list = std::make_shared<std::string>();
       if (!DecodeFileList(value, head_.properties.births, list.get()))
         return head_.loader->Malformed(
-            BlockAt(position.partition->index, position.block_index).offset,
+            BlockAt(position.index_partition->index, position.block_index).offset,
             "a list with parts in value files is malformed");
       value = *list;
       pin = std::move(list);
@@ -230,9 +233,9 @@ Result<bool> KeySstReader::MayHavePrefix(Slice prefix) const {
   Position position;
   for (uint32_t at = head_.top.Find(prefix); at < head_.top.count(); ++at) {
     Answer answer = Answer::kNo;
-    LAVA_RETURN_IF_ERROR(AskPartition(at, hash, delete_hash, &position, &answer));
+    LAVA_RETURN_IF_ERROR(AskIndexPartition(at, hash, delete_hash, &position, &answer));
     if (answer != Answer::kNo) return true;
-    // The next partition matters only if the greatest key of this one starts with the prefix.
+    // The next index partition matters only if the greatest key of this one starts with the prefix.
     if (!head_.top.KeyStartsWith(at, prefix)) break;
   }
   return false;

@@ -64,9 +64,10 @@ class TableReader : public Attachment {
     uint64_t expected_bytes = 0;
   };
   virtual std::unique_ptr<RecordIterator> NewIterator(const IterateOptions& options) const = 0;
-  /// Puts the partitions that the file's writer kept into the cache, so that the first lookups in a
-  /// new file need not read them. Wrong partitions are ignored: lookups read them from the file.
-  virtual void Warm(std::span<const std::string> partitions) const = 0;
+  /// Puts the index partitions that the file's writer kept into the cache, so that the first
+  /// lookups in a new file need not read them. Wrong index partitions are ignored: lookups read
+  /// them from the file.
+  virtual void Warm(std::span<const std::string> index_partitions) const = 0;
   virtual const TableProperties& properties() const = 0;
   virtual const RangeTombstoneSet& range_tombstones() const = 0;
   virtual const std::string& path() const = 0;

@@ -113,18 +113,18 @@ class ModelTest {
   }
 
   void Run() {
-    // The partitions that the writer kept must be those of the file.
+    // The index partitions that the writer kept must be those of the file.
     const bool warm = random_.OneIn(2);
-    if (warm) options_.kept_partition_bytes = UINT64_MAX;
-    std::vector<std::string> partitions;
+    if (warm) options_.kept_index_partition_bytes = UINT64_MAX;
+    std::vector<std::string> index_partitions;
     auto written = WriteTable(&file_system_, "/db/1.ksst", RecordsOf(model_), tombstones_, options_,
-                              &partitions);
+                              &index_partitions);
     ASSERT_TRUE(written.ok()) << written.status().ToString();
     auto opened = OpenTable(&file_system_, "/db/1.ksst", cache_.get(), &counter_, &reads_);
     ASSERT_TRUE(opened.ok()) << opened.status().ToString();
     reader_ = std::move(*opened);
     EXPECT_GT(counter_.used(), 0u);
-    if (warm) reader_->Warm(partitions);
+    if (warm) reader_->Warm(index_partitions);
     CheckIterators();
     for (int i = 0; i < 300; ++i) CheckGet(RandomKey(&random_));
     for (const auto& [key, record] : model_) CheckGet(key.first);
@@ -341,20 +341,21 @@ TEST_F(ReaderTest, AWarmedFileAnswersByItsIndexWithoutARead) {
   ASSERT_TRUE(file_system_.CreateDirectory("/db").ok());
   for (const bool warm : {false, true}) {
     TableWriterOptions options;
-    std::vector<std::string> partitions;
-    options.kept_partition_bytes = warm ? 1 << 20 : 10'000;
-    ASSERT_TRUE(WriteTable(&file_system_, "/db/2.ksst", records, {}, options, &partitions).ok());
-    EXPECT_EQ(partitions.empty(), !warm) << "all or none";
+    std::vector<std::string> index_partitions;
+    options.kept_index_partition_bytes = warm ? 1 << 20 : 10'000;
+    ASSERT_TRUE(
+        WriteTable(&file_system_, "/db/2.ksst", records, {}, options, &index_partitions).ok());
+    EXPECT_EQ(index_partitions.empty(), !warm) << "all or none";
     auto opened = OpenTable(&file_system_, "/db/2.ksst", cache_.get(), nullptr, &reads_);
     ASSERT_TRUE(opened.ok());
-    (*opened)->Warm(partitions);
+    (*opened)->Warm(index_partitions);
     const uint64_t before = reads_.block_reads;
     for (const OwnedRecord& record : records) {
       Lookup lookup(record.key, 0);
       ASSERT_TRUE((*opened)->Get(&lookup).ok());
       EXPECT_NE(lookup.reference(), nullptr);
     }
-    EXPECT_EQ(reads_.block_reads - before, warm ? 0u : (*opened)->properties().partitions);
+    EXPECT_EQ(reads_.block_reads - before, warm ? 0u : (*opened)->properties().index_partitions);
   }
 }
 

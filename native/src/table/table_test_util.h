@@ -43,14 +43,14 @@ inline Result<TableProperties> WriteTable(fs::FileSystem* file_system, const std
                                           const std::vector<OwnedRecord>& records,
                                           const RangeTombstoneSet& tombstones = {},
                                           const TableWriterOptions& options = {},
-                                          std::vector<std::string>* partitions = nullptr) {
+                                          std::vector<std::string>* index_partitions = nullptr) {
   LAVA_ASSIGN_OR_RETURN(auto file, file_system->Create(path, 1 << 16));
   auto writer = TableWriter::Create(options, std::move(file), path);
   for (const OwnedRecord& record : records) LAVA_RETURN_IF_ERROR(writer->Add(record.view()));
   LAVA_RETURN_IF_ERROR(writer->AddRangeTombstones(tombstones));
   TableProperties properties;
   LAVA_RETURN_IF_ERROR(writer->Finish(&properties));
-  if (partitions != nullptr) *partitions = writer->TakePartitions();
+  if (index_partitions != nullptr) *index_partitions = writer->TakeIndexPartitions();
   return properties;
 }
 

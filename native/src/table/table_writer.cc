@@ -11,7 +11,7 @@
 #include "table/data_block.h"
 #include "table/format.h"
 #include "table/index_block.h"
-#include "table/partition.h"
+#include "table/index_partition.h"
 #include "table/properties.h"
 
 namespace lava {
@@ -36,7 +36,7 @@ class KeySstWriter final : public TableWriter {
         compressor_(options.compression),
         table_prefix_bytes_(options.partition_bytes + kTableIdBytes),
         decoupled_kinds_(options.decouple_records ? kDecoupledKinds : 0),
-        partition_(options.filter_bits_per_key) {
+        index_partition_(options.filter_bits_per_key) {
     footer_.unique_id = Hash64(NameOf(path_));
     properties_.partition_bytes = options.partition_bytes;
   }
@@ -48,10 +48,10 @@ class KeySstWriter final : public TableWriter {
   }
   uint64_t estimated_bytes() const override {
     return offset_ + (block_.empty() ? 0 : block_.estimated_bytes()) +
-           partition_.estimated_bytes() + top_.estimated_bytes();
+           index_partition_.estimated_bytes() + top_.estimated_bytes();
   }
   Status Finish(TableProperties* properties) override;
-  std::vector<std::string> TakePartitions() override { return std::exchange(kept_, {}); }
+  std::vector<std::string> TakeIndexPartitions() override { return std::exchange(kept_, {}); }
 
  private:
   Status CheckRecord(const Record& record) const;
@@ -63,9 +63,9 @@ class KeySstWriter final : public TableWriter {
   void AddHashes(const Record& record, uint64_t hash, size_t shared);
   /// Ends blocks that a record of this size does not fit into. key must differ from the last key.
   void MakeRoom(Slice key, bool decoupled, size_t bytes);
-  /// key: the greatest key that the block or partition is responsible for.
+  /// key: the greatest key that the block or index partition is responsible for.
   void FlushBlock(const std::string& key);
-  void FlushPartition(const std::string& key);
+  void FlushIndexPartition(const std::string& key);
   void FinishBounds();
   /// The oldest version that can hold the file, so that older libraries can read files without
   /// newer features.
@@ -103,22 +103,22 @@ class KeySstWriter final : public TableWriter {
   RangeTombstoneSet tombstones_;
 
   DataBlockBuilder block_;
-  PartitionBuilder partition_;
-  uint64_t partition_begin_ = 0;
+  IndexPartitionBuilder index_partition_;
+  uint64_t index_partition_begin_ = 0;
   IndexBlockBuilder top_;
   std::string last_key_;
   // Leading bytes that all keys share since the last one in a data block, and since the last
   // decoupled one.
   size_t block_shared_ = 0, decoupled_shared_ = 0;
   RecordKind last_kind_ = RecordKind::kPut;
-  uint32_t last_prefix_bytes_ = 0;  // of last_key_; the partition has its hash
+  uint32_t last_prefix_bytes_ = 0;  // of last_key_; the index partition has its hash
   std::string prefix_deletes_end_;  // greatest end of a prefix delete
   bool endless_ = false;            // a prefix delete has no end
   uint64_t table_id_ = 0;
   TableProperties::PerTable* table_ = nullptr;
   BirthTableBuilder births_{&properties_.births};
   std::string compressed_, sealed_, reference_;
-  std::vector<std::string> kept_;  // all partitions, or none
+  std::vector<std::string> kept_;  // all index partitions, or none
   uint64_t kept_bytes_ = 0;
 };
 
@@ -204,14 +204,14 @@ Status KeySstWriter::AddChecked(const Record& record) {
   block_shared_ = std::min(block_shared_, shared);
   decoupled_shared_ = std::min(decoupled_shared_, shared);
   size_t& own_shared = decoupled ? decoupled_shared_ : block_shared_;
-  // Both records of a key stand in one partition, or one data block, so that a lookup reads only
-  // one.
+  // Both records of a key stand in one index partition, or one data block, so that a lookup reads
+  // only one.
   if (!same_key)
     MakeRoom(record.key, decoupled, record.key.size() - own_shared + record.value.size() + 8);
   uint64_t hash = record.kind == RecordKind::kPrefixDelete ? PrefixDeleteHash(record.key)
                                                            : PointHash(record.key);
   if (decoupled) hash = DecoupledHash(hash);
-  (decoupled ? partition_.decoupled : block_).Add(record, hash, own_shared);
+  (decoupled ? index_partition_.decoupled : block_).Add(record, hash, own_shared);
   own_shared = SIZE_MAX;
   AddHashes(record, hash, shared);
   Count(record);
@@ -225,7 +225,7 @@ Status KeySstWriter::AddChecked(const Record& record) {
 void KeySstWriter::AddHashes(const Record& record, uint64_t hash, size_t shared) {
   if (options_.filter_bits_per_key == 0) return;
   uint32_t prefix_bytes = record.kind == RecordKind::kPrefixDelete ? 0 : record.prefix_bytes;
-  std::vector<uint64_t>& hashes = partition_.hashes;
+  std::vector<uint64_t>& hashes = index_partition_.hashes;
   bool known = !hashes.empty() && prefix_bytes == last_prefix_bytes_ && shared >= prefix_bytes;
   hashes.push_back(hash);
   if (prefix_bytes != 0 && !known) hashes.push_back(PrefixHash(record.key.substr(0, prefix_bytes)));
@@ -278,15 +278,17 @@ BlockHandle KeySstWriter::WriteBlock(Slice raw, bool compress) {
 void KeySstWriter::MakeRoom(Slice key, bool decoupled, size_t bytes) {
   if (decoupled) {
     // Limits decoupled records to the size of a data block, which a lookup with a cold cache reads.
-    const DataBlockBuilder& records = partition_.decoupled;
-    if (!records.empty() && (records.estimated_bytes() + bytes > options_.block_bytes ||
-                             partition_.estimated_bytes() + bytes > options_.index_partition_bytes))
-      FlushPartition(Separator(last_key_, key, table_prefix_bytes_));
+    const DataBlockBuilder& records = index_partition_.decoupled;
+    if (!records.empty() &&
+        (records.estimated_bytes() + bytes > options_.block_bytes ||
+         index_partition_.estimated_bytes() + bytes > options_.index_partition_bytes))
+      FlushIndexPartition(Separator(last_key_, key, table_prefix_bytes_));
   } else if (!block_.empty() && block_.estimated_bytes() + bytes > options_.block_bytes) {
-    // `end` is behind the last key of either kind, because it may end the partition, too.
+    // `end` is behind the last key of either kind, because it may end the index partition, too.
     const std::string end = Separator(last_key_, key, table_prefix_bytes_);
     FlushBlock(end);
-    if (partition_.estimated_bytes() >= options_.index_partition_bytes) FlushPartition(end);
+    if (index_partition_.estimated_bytes() >= options_.index_partition_bytes)
+      FlushIndexPartition(end);
   }
 }
 
@@ -294,23 +296,23 @@ void KeySstWriter::FlushBlock(const std::string& key) {
   BlockHandle handle = WriteBlock(block_.Finish(), true);
   block_.Reset();
   ++properties_.data_blocks;
-  partition_.index.Add(key, handle.end() - handle.offset, handle.bytes);
+  index_partition_.index.Add(key, handle.end() - handle.offset, handle.bytes);
 }
 
-void KeySstWriter::FlushPartition(const std::string& key) {
+void KeySstWriter::FlushIndexPartition(const std::string& key) {
   if (!block_.empty()) FlushBlock(key);
   std::string raw;
-  partition_.Finish(&raw);
+  index_partition_.Finish(&raw);
   last_prefix_bytes_ = 0;
   BlockHandle handle = WriteBlock(raw, true);
-  ++properties_.partitions;
+  ++properties_.index_partitions;
   kept_bytes_ += raw.size();
-  if (kept_bytes_ <= options_.kept_partition_bytes)
+  if (kept_bytes_ <= options_.kept_index_partition_bytes)
     kept_.push_back(std::move(raw));
   else
     kept_.clear();
-  top_.Add(key, handle.end() - partition_begin_, handle.bytes);
-  partition_begin_ = handle.end();
+  top_.Add(key, handle.end() - index_partition_begin_, handle.bytes);
+  index_partition_begin_ = handle.end();
 }
 
 void KeySstWriter::FinishBounds() {
@@ -328,7 +330,7 @@ void KeySstWriter::FinishBounds() {
 Status KeySstWriter::Finish(TableProperties* properties) {
   if (finished_) return Status::InvalidArgument(path_ + ": the key SST is finished already");
   finished_ = true;
-  if (!block_.empty() || !partition_.empty()) FlushPartition(last_key_);
+  if (!block_.empty() || !index_partition_.empty()) FlushIndexPartition(last_key_);
   FinishBounds();
   std::string raw;
   if (!tombstones_.empty()) {

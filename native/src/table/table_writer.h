@@ -24,8 +24,9 @@ struct TableWriterOptions {
   /// Largest value of one record: merges fold lists only up to this size.
   uint64_t value_bytes_max = kListBytesMax;
   bool sync = false;
-  /// All partitions of a file are kept for TakePartitions() if they fit into this. 0: never.
-  uint64_t kept_partition_bytes = 0;
+  /// All index partitions of a file are kept for TakeIndexPartitions() if they fit into this.
+  /// 0: never.
+  uint64_t kept_index_partition_bytes = 0;
   /// False: all records go to data blocks, as in versions 1 and 2, which only tests still write.
   bool decouple_records = true;
 };
@@ -38,7 +39,7 @@ struct TableProperties {
   uint32_t partition_bytes = 1;  // of an internal key, before its table id
   uint64_t records = 0, deletes = 0, appends = 0, prefix_deletes = 0, range_tombstones = 0;
   uint64_t raw_key_bytes = 0, raw_value_bytes = 0;
-  uint64_t data_blocks = 0, partitions = 0;  // blocks of records; blocks of index and filter
+  uint64_t data_blocks = 0, index_partitions = 0;  // blocks of records; blocks of index and filter
   /// [lower, upper) covers every record, prefix delete (to its prefix's end) and range tombstone.
   /// Both are empty in an empty file; otherwise an empty upper means that there is no upper bound.
   std::string lower, upper;
@@ -76,9 +77,9 @@ class TableWriter {
   virtual Status AddRangeTombstones(const RangeTombstoneSet& tombstones) = 0;
   virtual uint64_t estimated_bytes() const = 0;
   virtual Status Finish(TableProperties* properties) = 0;
-  /// Call this after Finish(). Returns all partitions before compression, in order, for
-  /// TableReader::Warm(). Empty if they took more than kept_partition_bytes.
-  virtual std::vector<std::string> TakePartitions() = 0;
+  /// Call this after Finish(). Returns all index partitions before compression, in order, for
+  /// TableReader::Warm(). Empty if they took more than kept_index_partition_bytes.
+  virtual std::vector<std::string> TakeIndexPartitions() = 0;
 };
 
 /// The least key behind all keys that start with prefix; empty if there is none (all 0xff).

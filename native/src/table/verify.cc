@@ -18,10 +18,10 @@ class Verifier {
 
   Status Run(std::unique_ptr<fs::RandomFile> file) {
     LAVA_RETURN_IF_ERROR(ReadTableHead(std::move(file), &head_));
-    std::string before;  // the greatest key that earlier partitions may hold
+    std::string before;  // the greatest key that earlier index partitions may hold
     for (uint32_t i = 0; i < head_.top.count(); ++i) {
       std::string last = head_.top.key(i);
-      LAVA_RETURN_IF_ERROR(VerifyPartition(i, before, last));
+      LAVA_RETURN_IF_ERROR(VerifyIndexPartition(i, before, last));
       before = std::move(last);
     }
     return VerifyProperties();
@@ -30,7 +30,7 @@ class Verifier {
  private:
   /// A block of records. All of its keys are in (low, high]; low null: no lower bound.
   struct BoundedBlock {
-    const CachedPartition& partition;
+    const CachedIndexPartition& index_partition;
     const DataBlock& block;
     uint64_t offset;
     const std::string* low;
@@ -44,17 +44,18 @@ class Verifier {
     }
   };
 
-  Status VerifyPartition(uint32_t i, const std::string& before, const std::string& last) {
+  Status VerifyIndexPartition(uint32_t i, const std::string& before, const std::string& last) {
     BlockHandle handle = BlockAt(head_.top, i);
-    std::shared_ptr<const CachedPartition> partition;
+    std::shared_ptr<const CachedIndexPartition> index_partition;
     const std::string* lowest = i == 0 ? nullptr : &before;
-    Status status = head_.loader->LoadPartitionAt(handle, head_.top.extent_begin(i), &partition);
+    Status status =
+        head_.loader->LoadIndexPartitionAt(handle, head_.top.extent_begin(i), &index_partition);
     if (!status.ok()) return Name(std::move(status), lowest, last);
-    ++found_.partitions;
-    const BoundedBlock beside{*partition, partition->decoupled.block(), handle.offset, lowest, last,
-                              true};
+    ++found_.index_partitions;
+    const BoundedBlock beside{
+        *index_partition, index_partition->decoupled.block(), handle.offset, lowest, last, true};
     if (beside.block.count() != 0) decoupled_.SeekToFirst(beside.block);
-    const IndexBlock& index = partition->index;
+    const IndexBlock& index = index_partition->index;
     std::string low = before;
     for (uint32_t j = 0; j < index.count(); ++j) {
       std::string high = index.key(j);
@@ -68,7 +69,7 @@ class Verifier {
     }
     status = VerifyDecoupled(beside, nullptr);
     if (!status.ok()) return Name(std::move(status), lowest, last);
-    // With decoupled records, the index may end before its partition does.
+    // With decoupled records, the index may end before its index partition does.
     if (index.count() == 0 || (beside.block.count() != 0 && low < last)) return Status::OK();
     if (low != last)
       return head_.loader->Malformed(handle.offset,
@@ -83,7 +84,7 @@ class Verifier {
     DataBlock block;
     LAVA_RETURN_IF_ERROR(head_.loader->ParseData(handle, stored_, &buffer_, &block));
     ++found_.data_blocks;
-    const BoundedBlock bounded{beside.partition, block, handle.offset, low, high, false};
+    const BoundedBlock bounded{beside.index_partition, block, handle.offset, low, high, false};
     DataBlockCursor cursor;
     for (cursor.SeekToFirst(block); cursor.Valid(); cursor.Next()) {
       LAVA_RETURN_IF_ERROR(VerifyDecoupled(beside, &cursor.record()));
@@ -129,7 +130,7 @@ class Verifier {
     const TableProperties& p = head_.properties;
     if (record.key < p.lower || (!p.upper.empty() && record.key >= p.upper))
       return "a record stands outside the file's bounds";
-    const BloomView& filter = bounded.partition.filter;
+    const BloomView& filter = bounded.index_partition.filter;
     if (!filter.MayHold(bounded.HashOf(record))) return "a record is missing in its filter";
     if (!prefix_delete && record.prefix_bytes != 0 &&
         !filter.MayHold(PrefixHash(record.key.substr(0, record.prefix_bytes))))
@@ -205,17 +206,17 @@ class Verifier {
 
   Status VerifyProperties() const {
     const TableProperties& p = head_.properties;
-    bool equal = p.records == found_.records && p.deletes == found_.deletes &&
-                 p.appends == found_.appends && p.prefix_deletes == found_.prefix_deletes &&
-                 p.range_tombstones == head_.tombstones.ranges().size() &&
-                 p.raw_key_bytes == found_.raw_key_bytes &&
-                 p.raw_value_bytes == found_.raw_value_bytes &&
-                 p.data_blocks == found_.data_blocks && p.partitions == found_.partitions &&
-                 std::equal(p.tables.begin(), p.tables.end(), found_.tables.begin(),
-                            found_.tables.end(), [](const auto& a, const auto& b) {
-                              return a.first == b.first && a.second.records == b.second.records &&
-                                     a.second.bytes == b.second.bytes;
-                            });
+    bool equal =
+        p.records == found_.records && p.deletes == found_.deletes && p.appends == found_.appends &&
+        p.prefix_deletes == found_.prefix_deletes &&
+        p.range_tombstones == head_.tombstones.ranges().size() &&
+        p.raw_key_bytes == found_.raw_key_bytes && p.raw_value_bytes == found_.raw_value_bytes &&
+        p.data_blocks == found_.data_blocks && p.index_partitions == found_.index_partitions &&
+        std::equal(p.tables.begin(), p.tables.end(), found_.tables.begin(), found_.tables.end(),
+                   [](const auto& a, const auto& b) {
+                     return a.first == b.first && a.second.records == b.second.records &&
+                            a.second.bytes == b.second.bytes;
+                   });
     if (equal && BirthsAreThoseFound()) return Status::OK();
     return head_.loader->Malformed(head_.footer.properties.offset,
                                    "the properties' counts are not those of the file's records");
@@ -255,7 +256,7 @@ class Verifier {
   std::map<FileId, std::map<uint64_t, TableProperties::NamedBirth::Share>> referenced_;
   std::string last_key_;
   RecordKind last_kind_ = RecordKind::kPut;
-  DataBlockCursor decoupled_;  // of the current partition
+  DataBlockCursor decoupled_;  // of the current index partition
   std::string stored_;
   BlockBuffer buffer_;
 };

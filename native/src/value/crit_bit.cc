@@ -45,14 +45,14 @@ uint32_t FirstDifferingBit(Slice low, Slice high) {
   return at + 1 + static_cast<uint32_t>(std::countl_zero(differing));
 }
 
-void PartitionBuilder::Add(Slice key, uint64_t offset) {
+void IndexPartitionBuilder::Add(Slice key, uint64_t offset) {
   if (!positions_.empty()) bits_.push_back(FirstDifferingBit(last_key_, key));
   fingerprints_.push_back(static_cast<char>(FingerprintOf(KeyHash(key))));
   positions_.push_back(offset);
   last_key_.assign(key);
 }
 
-uint64_t PartitionBuilder::Finish(uint64_t end, std::string* out) {
+uint64_t IndexPartitionBuilder::Finish(uint64_t end, std::string* out) {
   size_t before = out->size();
   uint64_t begin = positions_.front();
   uint32_t base = bits_.empty() ? 0 : *std::min_element(bits_.begin(), bits_.end());
@@ -76,13 +76,13 @@ uint64_t PartitionBuilder::Finish(uint64_t end, std::string* out) {
   return tree_bytes;
 }
 
-const char* PartitionView::Load(Slice payload, uint64_t extent_bytes) {
+const char* IndexPartitionView::Load(Slice payload, uint64_t extent_bytes) {
   if (payload.size() < kHeadBytes) return "a partition's head is cut short";
   count_ = DecodeFixed32(payload.data());
   bit_base_ = DecodeFixed32(payload.data() + 4);
   bit_width_ = static_cast<uint8_t>(payload[8]);
   position_width_ = static_cast<uint8_t>(payload[9]);
-  if (count_ == 0 || count_ > kPartitionKeysMax) return "a partition's count is impossible";
+  if (count_ == 0 || count_ > kIndexPartitionKeysMax) return "a partition's count is impossible";
   if ((bit_width_ != 1 && bit_width_ != 2 && bit_width_ != 4) || position_width_ == 0 ||
       position_width_ > 8)
     return "a partition's widths are impossible";
@@ -101,25 +101,25 @@ const char* PartitionView::Load(Slice payload, uint64_t extent_bytes) {
   return begin == extent_bytes ? nullptr : "a partition's records do not end where they must";
 }
 
-uint64_t PartitionView::tree_bytes() const {
+uint64_t IndexPartitionView::tree_bytes() const {
   return kHeadBytes + uint64_t{count_ - 1} * bit_width_ + count_;
 }
 
-uint64_t PartitionView::bit(uint32_t i) const {
+uint64_t IndexPartitionView::bit(uint32_t i) const {
   return bit_base_ + ReadNumber(bits_ + size_t{i} * bit_width_, bit_width_);
 }
 
-uint64_t PartitionView::Position(uint32_t i) const {
+uint64_t IndexPartitionView::Position(uint32_t i) const {
   return ReadNumber(positions_ + size_t{i} * position_width_, position_width_);
 }
 
-uint32_t PartitionView::Candidate(Slice key) const {
+uint32_t IndexPartitionView::Candidate(Slice key) const {
   if (bit_width_ == 1) return Search<uint8_t>(key);
   return bit_width_ == 2 ? Search<uint16_t>(key) : Search<uint32_t>(key);
 }
 
 template <typename Number>
-uint32_t PartitionView::Search(Slice key) const {
+uint32_t IndexPartitionView::Search(Slice key) const {
   auto at = [this](uint32_t i) {
     Number number;
     std::memcpy(&number, bits_ + size_t{i} * sizeof(Number), sizeof(Number));

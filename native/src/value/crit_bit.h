@@ -8,20 +8,20 @@
 
 namespace lava::vsst {
 
-/// A partition of the readers' index: a crit-bit tree (PATRICIA) over distinct ascending keys,
-/// stored as an array with the first bit in which each key differs from the one before. A byte of a
-/// key counts as 9 bits, the first of which says that the byte exists; so a key also differs from
-/// the keys that begin with it. The tree does not store the keys: a lookup gives one candidate,
-/// whose fingerprint byte rules out most keys that are absent.
+/// An index partition for readers: a crit-bit tree (PATRICIA) over distinct ascending keys, stored
+/// as an array with the first bit in which each key differs from the one before. A byte of a key
+/// counts as 9 bits, the first of which says that the byte exists; so a key also differs from the
+/// keys that begin with it. The tree does not store the keys: a lookup gives one candidate, whose
+/// fingerprint byte rules out most keys that are absent.
 
-inline constexpr uint32_t kPartitionKeysMax = 4096;
+inline constexpr uint32_t kIndexPartitionKeysMax = 4096;
 
 /// The first bit in which two keys differ; low < high.
 uint32_t FirstDifferingBit(Slice low, Slice high);
 
-/// Builds one partition.
+/// Builds one index partition.
 /// Threads:    one thread.
-class PartitionBuilder {
+class IndexPartitionBuilder {
  public:
   /// key: above the key before. offset: of the key's first record, above the offset before.
   void Add(Slice key, uint64_t offset);
@@ -39,17 +39,17 @@ class PartitionBuilder {
   std::string last_key_;
 };
 
-/// Reads one partition.
+/// Reads one index partition.
 /// Threads:    any thread; const.
 /// Ownership:  borrows the payload.
-class PartitionView {
+class IndexPartitionView {
  public:
-  /// The records of one key, relative to the partition's first record.
+  /// The records of one key, relative to the index partition's first record.
   struct Group {
     uint64_t begin = 0, end = 0;
   };
 
-  /// Returns null, or an error message. extent_bytes: of the partition's records.
+  /// Returns null, or an error message. extent_bytes: of the index partition's records.
   const char* Load(Slice payload, uint64_t extent_bytes);
 
   uint32_t count() const { return count_; }

@@ -15,14 +15,14 @@ using testing::Random;
 struct Built {
   std::string payload;
   uint64_t tree_bytes = 0;
-  PartitionView view;
+  IndexPartitionView view;
   const char* error = nullptr;
 };
 
 /// Record i has 20 + i % 7 bytes; the first begins at 1000.
 std::unique_ptr<Built> Build(const std::set<std::string>& keys) {
   auto built = std::make_unique<Built>();
-  PartitionBuilder builder;
+  IndexPartitionBuilder builder;
   uint64_t offset = 1000, i = 0;
   for (const std::string& key : keys) {
     builder.Add(key, offset);
@@ -111,7 +111,7 @@ TEST(CritBitTest, TreeBytesOfKeysOf36Bytes) {
 TEST(CritBitTest, BrokenPayloadsAreRefused) {
   const auto built = Build({"a", "b", "c"});
   const uint64_t extent = 20 + 21 + 22;
-  PartitionView view;
+  IndexPartitionView view;
   for (size_t bytes = 0; bytes < built->payload.size(); ++bytes)
     EXPECT_NE(view.Load(Slice(built->payload).substr(0, bytes), extent), nullptr) << bytes;
   EXPECT_NE(view.Load(built->payload + "x", extent), nullptr);
@@ -138,7 +138,7 @@ TEST(CritBitTest, AnyBitsAreSafe) {
     std::string payload = built->payload;
     for (int i = 0; i < 9; ++i) payload[4 + random.Uniform(4)] = static_cast<char>(random.Next());
     for (int i = 0; i < 5; ++i) payload[10 + i] = static_cast<char>(random.Next());
-    PartitionView view;
+    IndexPartitionView view;
     ASSERT_EQ(view.Load(payload, 20 + 21 + 22 + 23 + 24 + 25), nullptr);
     EXPECT_LT(view.Candidate(random.Bytes(random.Uniform(40))), 6u);
   }

@@ -198,7 +198,7 @@ Status DecodeRecord(const RecordSource& source, uint64_t offset, Slice bytes, Re
 
 void EncodeProperties(const ValueFileProperties& p, std::span<const BirthShare> births,
                       std::string* out) {
-  for (uint64_t number : {p.records, p.raw_bytes, p.stored_bytes, p.tree_bytes, p.partitions})
+  for (uint64_t number : {p.records, p.raw_bytes, p.stored_bytes, p.tree_bytes, p.index_partitions})
     PutVarint64(out, number);
   PutLengthPrefixed(out, p.lower);
   PutLengthPrefixed(out, p.upper);
@@ -214,7 +214,7 @@ void EncodeProperties(const ValueFileProperties& p, std::span<const BirthShare> 
 
 const char* DecodeProperties(Slice in, ValueFileProperties* p, std::vector<FileId>* births) {
   for (uint64_t* number :
-       {&p->records, &p->raw_bytes, &p->stored_bytes, &p->tree_bytes, &p->partitions}) {
+       {&p->records, &p->raw_bytes, &p->stored_bytes, &p->tree_bytes, &p->index_partitions}) {
     if (!GetVarint64(&in, number)) return "the properties' counts are cut short";
   }
   Slice lower, upper;

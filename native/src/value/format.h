@@ -56,7 +56,7 @@ struct Footer {
     return has_dictionary() ? 2 : 1;
   }
   size_t bytes() const { return has_dictionary() ? kFooterBytes : kPlainFooterBytes; }
-  /// Where the last partition ends in the file.
+  /// Where the last index partition ends in the file.
   uint64_t index_end() const { return has_dictionary() ? dictionary.offset : properties.offset; }
 };
 

@@ -171,7 +171,7 @@ TEST(ValueFormatTest, ImpossibleLengthsAreRefusedBeforeAllocating) {
 
 ValueFileProperties SomeProperties() {
   ValueFileProperties p;
-  p.records = 7, p.raw_bytes = 70, p.stored_bytes = 60, p.tree_bytes = 14, p.partitions = 2;
+  p.records = 7, p.raw_bytes = 70, p.stored_bytes = 60, p.tree_bytes = 14, p.index_partitions = 2;
   p.lower = "a", p.upper = "b";
   p.births = {{FileId{{2, 2}, 3}, 3, 70}, {FileId{{1, 9}, 9}, 4, 0}};
   return p;
@@ -190,7 +190,7 @@ TEST(ValueFormatTest, PropertiesRoundTrip) {
   EXPECT_EQ(read.raw_bytes, p.raw_bytes);
   EXPECT_EQ(read.stored_bytes, p.stored_bytes);
   EXPECT_EQ(read.tree_bytes, p.tree_bytes);
-  EXPECT_EQ(read.partitions, p.partitions);
+  EXPECT_EQ(read.index_partitions, p.index_partitions);
   EXPECT_EQ(read.lower, p.lower);
   EXPECT_EQ(read.upper, p.upper);
 }

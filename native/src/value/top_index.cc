@@ -24,11 +24,12 @@ Slice ShortSeparator(Slice low, Slice high) {
   return high.substr(0, static_cast<size_t>(differ.second - high.begin()) + 1);
 }
 
-void TopIndexBuilder::AddPartition(Slice separator, uint64_t extent_bytes, uint32_t block_bytes) {
-  PutLengthPrefixed(&partitions_, separator);
-  PutVarint64(&partitions_, extent_bytes);
-  PutVarint32(&partitions_, block_bytes);
-  ++partition_count_;
+void TopIndexBuilder::AddIndexPartition(Slice separator, uint64_t extent_bytes,
+                                        uint32_t block_bytes) {
+  PutLengthPrefixed(&index_partitions_, separator);
+  PutVarint64(&index_partitions_, extent_bytes);
+  PutVarint32(&index_partitions_, block_bytes);
+  ++index_partition_count_;
 }
 
 void TopIndexBuilder::AddKeyBlock(uint32_t block_bytes) {
@@ -37,31 +38,32 @@ void TopIndexBuilder::AddKeyBlock(uint32_t block_bytes) {
 }
 
 void TopIndexBuilder::Finish(std::string* out) const {
-  PutVarint64(out, partition_count_);
-  out->append(partitions_);
+  PutVarint64(out, index_partition_count_);
+  out->append(index_partitions_);
   PutVarint64(out, key_block_count_);
   out->append(key_blocks_);
 }
 
-const char* TopIndex::LoadPartitions(Slice* in, uint64_t end) {
+const char* TopIndex::LoadIndexPartitions(Slice* in, uint64_t end) {
   uint64_t count = 0;
   // An entry has at least 3 bytes, so the size of the block bounds what a forged count reserves.
   if (!GetVarint64(in, &count) || count > in->size() / 3)
     return "the top index's count of partitions is impossible";
-  partitions_.reserve(count);
+  index_partitions_.reserve(count);
   for (uint64_t i = 0; i < count; ++i) {
-    Partition partition;
+    IndexPartition index_partition;
     uint64_t extent = 0;
-    if (!GetLengthPrefixed(in, &partition.separator) || !GetVarint64(in, &extent) ||
-        !GetVarint32(in, &partition.block.bytes))
+    if (!GetLengthPrefixed(in, &index_partition.separator) || !GetVarint64(in, &extent) ||
+        !GetVarint32(in, &index_partition.block.bytes))
       return "the top index's partitions are cut short";
-    if (i == 0 ? !partition.separator.empty() : partition.separator <= partitions_.back().separator)
+    if (i == 0 ? !index_partition.separator.empty()
+               : index_partition.separator <= index_partitions_.back().separator)
       return "the top index's keys do not ascend";
     if (extent < kRecordBytesMin || extent > end - records_end_)
       return "a partition's records do not fit where they stand";
-    partition.records_begin = records_end_;
-    partition.records_end = records_end_ += extent;
-    partitions_.push_back(partition);
+    index_partition.records_begin = records_end_;
+    index_partition.records_end = records_end_ += extent;
+    index_partitions_.push_back(index_partition);
   }
   return nullptr;
 }
@@ -82,21 +84,23 @@ const char* TopIndex::LoadKeyBlocks(Slice* in, uint64_t end) {
 const char* TopIndex::Load(std::string payload, uint64_t end) {
   payload_ = std::move(payload);
   Slice in = payload_;
-  if (const char* error = LoadPartitions(&in, end); error != nullptr) return error;
+  if (const char* error = LoadIndexPartitions(&in, end); error != nullptr) return error;
   if (const char* error = LoadKeyBlocks(&in, end); error != nullptr) return error;
   if (!in.empty()) return "the top index has bytes behind its end";
-  if (partitions_.empty() != key_blocks_.empty()) return "one of the file's indexes is missing";
+  if (index_partitions_.empty() != key_blocks_.empty())
+    return "one of the file's indexes is missing";
   uint64_t at = key_blocks_end_;
-  for (Partition& partition : partitions_) {
-    if (!Place(end, &at, &partition.block)) return "a partition does not fit where it stands";
+  for (IndexPartition& index_partition : index_partitions_) {
+    if (!Place(end, &at, &index_partition.block)) return "a partition does not fit where it stands";
   }
   return at == end ? nullptr : "the top index's blocks do not end where they must";
 }
 
-const TopIndex::Partition& TopIndex::Find(Slice key) const {
-  auto above = std::upper_bound(
-      partitions_.begin(), partitions_.end(), key,
-      [](Slice target, const Partition& partition) { return target < partition.separator; });
+const TopIndex::IndexPartition& TopIndex::Find(Slice key) const {
+  auto above = std::upper_bound(index_partitions_.begin(), index_partitions_.end(), key,
+                                [](Slice target, const IndexPartition& index_partition) {
+                                  return target < index_partition.separator;
+                                });
   return *(above - 1);  // the first separator is empty
 }
 

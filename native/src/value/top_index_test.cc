@@ -9,9 +9,9 @@ namespace {
 
 std::string Encoded() {
   TopIndexBuilder builder;
-  builder.AddPartition("", 100, 10);
-  builder.AddPartition("b", 200, 20);
-  builder.AddPartition("bb", 300, 30);
+  builder.AddIndexPartition("", 100, 10);
+  builder.AddIndexPartition("b", 200, 20);
+  builder.AddIndexPartition("bb", 300, 30);
   builder.AddKeyBlock(40);
   builder.AddKeyBlock(50);
   std::string payload;
@@ -31,19 +31,19 @@ TEST(TopIndexTest, ShortSeparator) {
 TEST(TopIndexTest, EverythingHasItsPlace) {
   TopIndex top;
   ASSERT_EQ(top.Load(Encoded(), kEnd), nullptr);
-  ASSERT_EQ(top.partitions().size(), 3u);
+  ASSERT_EQ(top.index_partitions().size(), 3u);
   ASSERT_EQ(top.key_blocks().size(), 2u);
   EXPECT_EQ(top.records_end(), 600u);
   EXPECT_EQ(top.key_blocks()[0].offset, 600u);
   EXPECT_EQ(top.key_blocks()[1].offset, 640 + kBlockTrailerBytes);
   EXPECT_EQ(top.key_blocks_end(), 690 + 2 * kBlockTrailerBytes);
-  EXPECT_EQ(top.partitions()[0].block.offset, top.key_blocks_end());
-  EXPECT_EQ(top.partitions()[2].block.end(), kEnd);
-  EXPECT_EQ(top.partitions()[1].records_begin, 100u);
-  EXPECT_EQ(top.partitions()[1].records_end, 300u);
+  EXPECT_EQ(top.index_partitions()[0].block.offset, top.key_blocks_end());
+  EXPECT_EQ(top.index_partitions()[2].block.end(), kEnd);
+  EXPECT_EQ(top.index_partitions()[1].records_begin, 100u);
+  EXPECT_EQ(top.index_partitions()[1].records_end, 300u);
   for (auto [key, index] :
        {std::pair{"", 0}, {"a", 0}, {"azz", 0}, {"b", 1}, {"ba", 1}, {"bb", 2}, {"z", 2}})
-    EXPECT_EQ(&top.Find(key), &top.partitions()[static_cast<size_t>(index)]) << key;
+    EXPECT_EQ(&top.Find(key), &top.index_partitions()[static_cast<size_t>(index)]) << key;
 }
 
 TEST(TopIndexTest, EmptyFile) {

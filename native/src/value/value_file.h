@@ -20,8 +20,8 @@ struct ValueFileProperties {
   uint64_t raw_bytes = 0;     // of values, before compression
   uint64_t stored_bytes = 0;  // of values, as stored in the file
   uint64_t tree_bytes = 0;    // of the crit-bit trees with their fingerprints, without positions
-  uint64_t partitions = 0;    // of the index
-  std::string lower, upper;   // [lower, upper) over the keys; both empty in an empty file
+  uint64_t index_partitions = 0;
+  std::string lower, upper;        // [lower, upper) over the keys; both empty in an empty file
   std::vector<BirthShare> births;  // ascending by birth, each with at least one record
 };
 

@@ -68,7 +68,7 @@ Status ValueHead::ReadTop() {
   LAVA_RETURN_IF_ERROR(LoadBlock(footer.top_index, &raw));
   if (const char* error = top.Load(std::move(raw), footer.index_end()); error != nullptr)
     return Malformed(offset, error);
-  if (top.partitions().size() != properties.partitions)
+  if (top.index_partitions().size() != properties.index_partitions)
     return Malformed(offset, "the properties count other partitions than the top index");
   if (properties.records > top.records_end() / kRecordBytesMin ||
       (properties.records == 0) != (top.records_end() == 0))
@@ -86,7 +86,7 @@ Status ValueHead::ReadLogIndex() {
   if (const char* error = index->Load(raw, footer.properties.offset, births.size());
       error != nullptr)
     return Malformed(offset, error);
-  if (properties.records != index->size() || properties.partitions != 0 ||
+  if (properties.records != index->size() || properties.index_partitions != 0 ||
       properties.tree_bytes != 0)
     return Malformed(offset, "the properties are not those of a value log with these records");
   if (index->size() > 0 && (index->key(0) != properties.lower ||

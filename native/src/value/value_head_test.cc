@@ -29,7 +29,7 @@ class ValueHeadTest : public ::testing::Test {
 
 TEST_F(ValueHeadTest, PartsStandWithoutGaps) {
   uint64_t at = 0;
-  for (const auto* parts : {&image_.records, &image_.key_blocks, &image_.partitions}) {
+  for (const auto* parts : {&image_.records, &image_.key_blocks, &image_.index_partitions}) {
     EXPECT_FALSE(parts->empty());
     for (const auto& part : *parts) {
       EXPECT_EQ(part.offset, at);
@@ -55,7 +55,7 @@ TEST_F(ValueHeadTest, BlocksAreChecked) {
 }
 
 TEST_F(ValueHeadTest, CountsOfPropertiesMustHaveRoom) {
-  // The counts of records and of partitions have one byte each.
+  // The counts of records and of index partitions have one byte each.
   const std::string good = image_.bytes;
   image_.bytes[image_.properties.offset] ^= 1;
   EXPECT_TRUE(OpenRepaired().IsCorruption()) << "records and births";

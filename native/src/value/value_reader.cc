@@ -18,10 +18,10 @@ constexpr size_t kReaderOverheadBytes = 1024;
 constexpr uint64_t kCachedBytesMax = 64 << 10;
 constexpr uint64_t kCachedRecordBytesMax = kCachedBytesMax + kRecordOverheadBytesMax;
 
-struct CachedPartition final : CachedBlock {
+struct CachedIndexPartition final : CachedBlock {
   size_t charge() const override { return sizeof(*this) + AllocatedBytes(payload.capacity() + 1); }
   std::string payload;
-  PartitionView view;
+  IndexPartitionView view;
 };
 
 /// A value with its key and birth. The memory holds either key and value, or the records that
@@ -110,8 +110,8 @@ class ValueSstReader final : public ValueReader {
  private:
   using ValuePtr = std::shared_ptr<const CachedValue>;
 
-  Status LoadPartition(const TopIndex::Partition& partition,
-                       std::shared_ptr<const CachedPartition>* out) const;
+  Status LoadIndexPartition(const TopIndex::IndexPartition& index_partition,
+                            std::shared_ptr<const CachedIndexPartition>* out) const;
   /// Looks the records up in the cache. *cached: whether the cache has its record. Returns null if
   /// it has not, or if the record is not of (key, birth).
   ValuePtr FindCached(const ValueHandle& handle, Slice key, const FileId& birth,
@@ -148,20 +148,20 @@ bool ValueSstReader::InBounds(Slice key, const FileId& birth) const {
   return at != p.births.end() && at->birth == birth;
 }
 
-Status ValueSstReader::LoadPartition(const TopIndex::Partition& partition,
-                                     std::shared_ptr<const CachedPartition>* out) const {
-  CacheKey cache_key{cache_file_, partition.block.offset};
+Status ValueSstReader::LoadIndexPartition(const TopIndex::IndexPartition& index_partition,
+                                          std::shared_ptr<const CachedIndexPartition>* out) const {
+  CacheKey cache_key{cache_file_, index_partition.block.offset};
   BlockCache::Ref ref = cache_->Lookup(cache_key, BlockCache::Segment::kIndex, use());
   if (ref == nullptr) {
     Count(&ReadCounters::index_reads);
-    auto loaded = std::make_shared<CachedPartition>();
-    LAVA_RETURN_IF_ERROR(head_->LoadBlock(partition.block, &loaded->payload));
-    const char* error =
-        loaded->view.Load(loaded->payload, partition.records_end - partition.records_begin);
-    if (error != nullptr) return head_->Malformed(partition.block.offset, error);
+    auto loaded = std::make_shared<CachedIndexPartition>();
+    LAVA_RETURN_IF_ERROR(head_->LoadBlock(index_partition.block, &loaded->payload));
+    const char* error = loaded->view.Load(
+        loaded->payload, index_partition.records_end - index_partition.records_begin);
+    if (error != nullptr) return head_->Malformed(index_partition.block.offset, error);
     ref = cache_->Insert(cache_key, BlockCache::Segment::kIndex, std::move(loaded), use());
   }
-  *out = std::static_pointer_cast<const CachedPartition>(std::move(ref));
+  *out = std::static_pointer_cast<const CachedIndexPartition>(std::move(ref));
   return Status::OK();
 }
 
@@ -174,14 +174,14 @@ Status ValueSstReader::FindHandle(Slice key, const FileId& birth, ValueHandle* h
     *handle = {record->offset, record->bytes};
     return Status::OK();
   }
-  const TopIndex::Partition& partition = head_->top.Find(key);
-  std::shared_ptr<const CachedPartition> cached;
-  LAVA_RETURN_IF_ERROR(LoadPartition(partition, &cached));
-  const PartitionView& view = cached->view;
+  const TopIndex::IndexPartition& index_partition = head_->top.Find(key);
+  std::shared_ptr<const CachedIndexPartition> cached;
+  LAVA_RETURN_IF_ERROR(LoadIndexPartition(index_partition, &cached));
+  const IndexPartitionView& view = cached->view;
   uint32_t candidate = view.Candidate(key);
   if (view.fingerprint(candidate) != FingerprintOf(KeyHash(key))) return Status::NotFound();
-  PartitionView::Group within = view.group(candidate);
-  *handle = {partition.records_begin + within.begin, within.end - within.begin};
+  IndexPartitionView::Group within = view.group(candidate);
+  *handle = {index_partition.records_begin + within.begin, within.end - within.begin};
   return Status::OK();
 }
 

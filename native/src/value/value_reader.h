@@ -87,7 +87,7 @@ class ValueReader : public Attachment {
     std::atomic<uint64_t> value_reads{0};       // reads of records from storage
     std::atomic<uint64_t> value_bytes_read{0};  // their bytes
     std::atomic<uint64_t> value_cache_hits{0};  // records found in the cache
-    std::atomic<uint64_t> index_reads{0};       // crit-bit partitions read from storage
+    std::atomic<uint64_t> index_reads{0};       // index partitions read from storage
     CacheUse cache;
   };
   static Result<std::shared_ptr<ValueReader>> Open(std::unique_ptr<fs::RandomFile> file,

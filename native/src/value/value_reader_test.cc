@@ -147,9 +147,9 @@ TEST_F(ScannerTest, ADamagedRecordFailsItsOwnKeyAlone) {
 TEST_F(ValueReaderTest, RandomRoundTrip) {
   Random random(17);
   for (const Compression codec : {Compression::kNone, Compression::kLz4, Compression::kZstd}) {
-    for (const uint32_t partition_records : {1u, 7u, 256u, 4096u}) {
+    for (const uint32_t index_partition_records : {1u, 7u, 256u, 4096u}) {
       const ValueMap values = RandomValues(&random, 2000);
-      Write(values, {codec, partition_records, false});
+      Write(values, {codec, index_partition_records, false});
       EXPECT_EQ(properties_.records, values.size());
       Open();
       ExpectHolds(values);
@@ -227,7 +227,7 @@ TEST_F(ValueReaderTest, ABirthThatTheKeyHasNot) {
 TEST_F(ValueReaderTest, OneReadOfExactlyTheRecord) {
   const ValueMap values = SmallValues(200);
   Write(values, {Compression::kLz4, 256, false});
-  ASSERT_EQ(properties_.partitions, 1u);
+  ASSERT_EQ(properties_.index_partitions, 1u);
   Open();
   std::string value;
   ASSERT_TRUE(Get("key10", Birth(1), &value, false).ok());
@@ -292,7 +292,7 @@ TEST_F(ValueReaderTest, APinKeepsTheValue) {
 TEST_F(ValueReaderTest, WhatIsChargedIsReleased) {
   Write(SmallValues(1000), {Compression::kLz4, 4, false});
   Open();
-  EXPECT_GT(memory_.used(), 1024 + properties_.partitions * 40);
+  EXPECT_GT(memory_.used(), 1024 + properties_.index_partitions * 40);
   ExpectHolds(SmallValues(1000));
   EXPECT_GT(cache_->statistics().used_bytes(), 1000u);
   reader_.reset();

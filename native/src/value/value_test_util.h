@@ -120,14 +120,14 @@ struct ValueFileImage {
   struct Part {
     uint64_t offset = 0, end = 0;
   };
-  std::vector<Part> records, key_blocks, partitions;
+  std::vector<Part> records, key_blocks, index_partitions;
   Part properties, top_index;
   Part dictionary;  // empty: none
   size_t footer_bytes = 0;
 
   /// Computes all checksums again for the current bytes.
   void Repair() {
-    for (const auto* parts : {&records, &key_blocks, &partitions})
+    for (const auto* parts : {&records, &key_blocks, &index_partitions})
       for (const Part& part : *parts) Seal(part);
     Seal(properties);
     Seal(top_index);
@@ -158,8 +158,8 @@ inline Result<ValueFileImage> ImageOf(CrashableFileSystem* file_system, const st
   }
   for (const BlockHandle& block : head->top.key_blocks())
     image.key_blocks.push_back({block.offset, block.end()});
-  for (const auto& partition : head->top.partitions())
-    image.partitions.push_back({partition.block.offset, partition.block.end()});
+  for (const auto& index_partition : head->top.index_partitions())
+    image.index_partitions.push_back({index_partition.block.offset, index_partition.block.end()});
   image.properties = {head->footer.properties.offset, head->footer.properties.end()};
   image.top_index = {head->footer.top_index.offset, head->footer.top_index.end()};
   if (const BlockHandle& block = head->footer.dictionary; head->footer.has_dictionary())

@@ -24,7 +24,8 @@ class ValueSstWriter final : public ValueWriter {
   ValueSstWriter(const ValueWriterOptions& options, std::unique_ptr<fs::AppendFile> file,
                  std::string path)
       : options_(options),
-        partition_keys_(std::clamp(options.partition_records, 1u, kPartitionKeysMax)),
+        index_partition_keys_(
+            std::clamp(options.index_partition_records, 1u, kIndexPartitionKeysMax)),
         file_(std::move(file)),
         path_(std::move(path)),
         compressor_(options.compression),
@@ -36,9 +37,9 @@ class ValueSstWriter final : public ValueWriter {
   Status AddStored(Slice key, const FileId& birth, Compression codec, uint32_t raw_bytes,
                    Slice stored) override;
   uint64_t estimated_bytes() const override {
-    return offset_ + index_bytes_ + key_block_.payload().size() + partition_.estimated_bytes() +
-           top_.estimated_bytes() + dictionary_.size() + footer_.bytes() +
-           sampler_.estimated_bytes();
+    return offset_ + index_bytes_ + key_block_.payload().size() +
+           index_partition_.estimated_bytes() + top_.estimated_bytes() + dictionary_.size() +
+           footer_.bytes() + sampler_.estimated_bytes();
   }
   Status Finish(ValueFileProperties* properties) override;
 
@@ -58,7 +59,7 @@ class ValueSstWriter final : public ValueWriter {
   Status AddRecord(Slice key, const FileId& birth, const StoredValue& value);
   uint32_t BirthIndex(const FileId& birth);
   void FlushKeyBlock();
-  void FlushPartition(Slice next_separator);
+  void FlushIndexPartition(Slice next_separator);
   PendingBlock Pack(Slice raw, bool compress);
   BlockHandle WriteBlock(PendingBlock block);
   void WriteIndexes();
@@ -69,7 +70,7 @@ class ValueSstWriter final : public ValueWriter {
   }
 
   const ValueWriterOptions options_;
-  const uint32_t partition_keys_;
+  const uint32_t index_partition_keys_;
   std::unique_ptr<fs::AppendFile> file_;
   const std::string path_;
   Compressor compressor_;
@@ -91,11 +92,11 @@ class ValueSstWriter final : public ValueWriter {
   FileId last_birth_;
   uint32_t last_birth_index_ = 0;
   KeyBlockBuilder key_block_;
-  PartitionBuilder partition_;
-  uint64_t partition_begin_ = 0;
-  std::string separator_;  // of the partition being built
+  IndexPartitionBuilder index_partition_;
+  uint64_t index_partition_begin_ = 0;
+  std::string separator_;  // of the index partition being built
   TopIndexBuilder top_;
-  std::vector<PendingBlock> key_blocks_, partitions_;
+  std::vector<PendingBlock> key_blocks_, index_partitions_;
   uint64_t index_bytes_ = 0;  // of both indexes
   std::string compressed_, record_;
 };
@@ -180,13 +181,13 @@ uint32_t ValueSstWriter::BirthIndex(const FileId& birth) {
 Status ValueSstWriter::AddRecord(Slice key, const FileId& birth, const StoredValue& value) {
   bool first = properties_.records == 0;
   bool same_key = !first && key == last_key_;
-  if (!same_key && partition_.count() >= partition_keys_)
-    FlushPartition(ShortSeparator(last_key_, key));
+  if (!same_key && index_partition_.count() >= index_partition_keys_)
+    FlushIndexPartition(ShortSeparator(last_key_, key));
   if (key_block_.payload().size() >= kKeyBlockBytes) FlushKeyBlock();
   uint32_t birth_index = BirthIndex(birth);
   EncodeRecord(footer_.unique_id, offset_, birth_index, key, value, &record_);
   key_block_.Add(key, {birth_index, record_.size(), value.raw_bytes}, offset_);
-  if (!same_key) partition_.Add(key, offset_);
+  if (!same_key) index_partition_.Add(key, offset_);
   Append(record_);
   if (record_.capacity() > kBufferKeptBytesMax) record_ = {};
 
@@ -231,16 +232,16 @@ void ValueSstWriter::FlushKeyBlock() {
   index_bytes_ += key_blocks_.back().stored.size() + kBlockTrailerBytes;
 }
 
-void ValueSstWriter::FlushPartition(Slice next_separator) {
+void ValueSstWriter::FlushIndexPartition(Slice next_separator) {
   std::string raw;
-  properties_.tree_bytes += partition_.Finish(offset_, &raw);
-  ++properties_.partitions;
-  // Not compressed: readers use a partition as it is stored.
-  partitions_.push_back(Pack(raw, false));
-  uint32_t bytes = static_cast<uint32_t>(partitions_.back().stored.size());
+  properties_.tree_bytes += index_partition_.Finish(offset_, &raw);
+  ++properties_.index_partitions;
+  // Not compressed: readers use an index partition as it is stored.
+  index_partitions_.push_back(Pack(raw, false));
+  uint32_t bytes = static_cast<uint32_t>(index_partitions_.back().stored.size());
   index_bytes_ += bytes + kBlockTrailerBytes;
-  top_.AddPartition(separator_, offset_ - partition_begin_, bytes);
-  partition_begin_ = offset_;
+  top_.AddIndexPartition(separator_, offset_ - index_partition_begin_, bytes);
+  index_partition_begin_ = offset_;
   separator_.assign(next_separator);
 }
 
@@ -248,13 +249,13 @@ void ValueSstWriter::WriteIndexes() {
   if (properties_.records > 0) {
     properties_.upper = last_key_ + '\0';
     FlushKeyBlock();
-    FlushPartition({});
+    FlushIndexPartition({});
   }
   for (PendingBlock& block : key_blocks_) {
     top_.AddKeyBlock(static_cast<uint32_t>(block.stored.size()));
     WriteBlock(std::move(block));
   }
-  for (PendingBlock& block : partitions_) WriteBlock(std::move(block));
+  for (PendingBlock& block : index_partitions_) WriteBlock(std::move(block));
   if (!dictionary_.empty()) footer_.dictionary = WriteBlock(Pack(dictionary_, true));
   std::string raw;
   EncodeProperties(properties_, births_, &raw);

@@ -28,7 +28,7 @@ struct DictionaryOptions {
 
 struct ValueWriterOptions {
   Compression compression = Compression::kLz4;  // of each value on its own
-  uint32_t partition_records = 256;  // distinct keys in one partition of the index, 1 to 4096
+  uint32_t index_partition_records = 256;       // distinct keys in one index partition, 1 to 4096
   bool sync = false;
   DictionaryOptions dictionary{};  // of kZstd
 };

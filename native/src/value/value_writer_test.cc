@@ -24,7 +24,7 @@ class ValueWriterTest : public ::testing::Test {
 
 TEST_F(ValueWriterTest, Properties) {
   ValueWriterOptions options;
-  options.partition_records = 3;
+  options.index_partition_records = 3;
   auto writer = NewWriter(options);
   ASSERT_TRUE(writer->Add("a", Birth(9), std::string(1000, 'x')).ok());
   ASSERT_TRUE(writer->Add("b", Birth(1), "12345678901234567890").ok());
@@ -37,7 +37,7 @@ TEST_F(ValueWriterTest, Properties) {
   EXPECT_EQ(p.records, 5u);
   EXPECT_EQ(p.raw_bytes, 1022u);
   EXPECT_LT(p.stored_bytes, 100u);
-  EXPECT_EQ(p.partitions, 2u);
+  EXPECT_EQ(p.index_partitions, 2u);
   EXPECT_EQ(p.tree_bytes, 10 + 2 + 3 + 10 + 1u);
   EXPECT_EQ(p.lower, "a");
   EXPECT_EQ(p.upper, std::string("d\0", 2));
@@ -138,7 +138,7 @@ TEST_F(ValueWriterTest, EveryFailureIsReported) {
       ASSERT_TRUE(file.ok());
       ValueWriterOptions options;
       options.sync = true;
-      options.partition_records = 5;
+      options.index_partition_records = 5;
       auto writer = ValueWriter::Create(options, std::move(*file), kValuePath);
       faults.Arm({.fault = fault, .call = call});
       bool failed = false;

@@ -7,7 +7,7 @@
 namespace lava::vsst {
 namespace {
 
-/// Walks the dense key index, reads each record that it names, and rebuilds the partitions to
+/// Walks the dense key index, reads each record that it names, and rebuilds the index partitions to
 /// compare them with those of the file.
 class Verifier {
  public:
@@ -26,7 +26,7 @@ class Verifier {
     }
     LAVA_RETURN_IF_ERROR(at.status());
     if (found_.records > 0) {
-      LAVA_RETURN_IF_ERROR(VerifyPartition());
+      LAVA_RETURN_IF_ERROR(VerifyIndexPartition());
       found_.upper = last_key_ + '\0';
     }
     return VerifyProperties();
@@ -56,45 +56,47 @@ class Verifier {
     return Status::OK();
   }
 
-  /// Checks that the record fits into its partition. At a partition's end, checks that partition
-  /// first.
+  /// Checks that the record fits into its index partition. At an index partition's end, checks that
+  /// index partition first.
   Status VerifyInPartition(const KeyIterator& at) {
-    const auto& partitions = head_.top.partitions();
-    if (at.record_offset() == partitions[partition_].records_end) {
-      LAVA_RETURN_IF_ERROR(VerifyPartition());
-      ++partition_;
-      if (at.key() < partitions[partition_].separator ||
-          last_key_ >= partitions[partition_].separator)
+    const auto& index_partitions = head_.top.index_partitions();
+    if (at.record_offset() == index_partitions[index_partition_].records_end) {
+      LAVA_RETURN_IF_ERROR(VerifyIndexPartition());
+      ++index_partition_;
+      if (at.key() < index_partitions[index_partition_].separator ||
+          last_key_ >= index_partitions[index_partition_].separator)
         return head_.Malformed(at.record_offset(), "a key stands in another's partition");
     }
-    if (at.record_offset() + at.record_bytes() > partitions[partition_].records_end)
+    if (at.record_offset() + at.record_bytes() > index_partitions[index_partition_].records_end)
       return head_.Malformed(at.record_offset(), "a record passes its partition's end");
     if (at.same_key()) return Status::OK();
-    if (builder_.count() == kPartitionKeysMax)
+    if (builder_.count() == kIndexPartitionKeysMax)
       return head_.Malformed(at.record_offset(), "a partition has too many keys");
     builder_.Add(at.key(), at.record_offset());
     return Status::OK();
   }
 
-  Status VerifyPartition() {
-    const TopIndex::Partition& partition = head_.top.partitions()[partition_];
-    uint64_t extent = partition.records_end - partition.records_begin;
+  Status VerifyIndexPartition() {
+    const TopIndex::IndexPartition& index_partition =
+        head_.top.index_partitions()[index_partition_];
+    uint64_t extent = index_partition.records_end - index_partition.records_begin;
     std::string read, made;
-    LAVA_RETURN_IF_ERROR(head_.LoadBlock(partition.block, &read));
-    PartitionView view, expected;
+    LAVA_RETURN_IF_ERROR(head_.LoadBlock(index_partition.block, &read));
+    IndexPartitionView view, expected;
     if (const char* error = view.Load(read, extent); error != nullptr)
-      return head_.Malformed(partition.block.offset, error);
-    builder_.Finish(partition.records_end, &made);
+      return head_.Malformed(index_partition.block.offset, error);
+    builder_.Finish(index_partition.records_end, &made);
     if (const char* error = expected.Load(made, extent); error != nullptr)
-      return head_.Malformed(partition.block.offset, error);
+      return head_.Malformed(index_partition.block.offset, error);
     if (!Agree(view, expected))
-      return head_.Malformed(partition.block.offset, "a partition is not that of its records");
-    ++found_.partitions;
+      return head_.Malformed(index_partition.block.offset,
+                             "a partition is not that of its records");
+    ++found_.index_partitions;
     found_.tree_bytes += view.tree_bytes();
     return Status::OK();
   }
 
-  static bool Agree(const PartitionView& a, const PartitionView& b) {
+  static bool Agree(const IndexPartitionView& a, const IndexPartitionView& b) {
     if (a.count() != b.count()) return false;
     for (uint32_t i = 0; i < a.count(); ++i) {
       if (a.fingerprint(i) != b.fingerprint(i) || a.group(i).end != b.group(i).end) return false;
@@ -109,7 +111,7 @@ class Verifier {
     const ValueFileProperties& p = head_.properties;
     bool equal = p.records == found_.records && p.raw_bytes == found_.raw_bytes &&
                  p.stored_bytes == found_.stored_bytes && p.tree_bytes == found_.tree_bytes &&
-                 p.partitions == found_.partitions && p.lower == found_.lower &&
+                 p.index_partitions == found_.index_partitions && p.lower == found_.lower &&
                  p.upper == found_.upper && p.births == found_.births;
     if (equal) return Status::OK();
     return head_.Malformed(head_.footer.properties.offset,
@@ -119,8 +121,8 @@ class Verifier {
   const ValueHead& head_;
   ReadWindow window_;
   ValueFileProperties found_;
-  PartitionBuilder builder_;
-  size_t partition_ = 0;
+  IndexPartitionBuilder builder_;
+  size_t index_partition_ = 0;
   std::string last_key_;
   std::string raw_;
 };

@@ -43,7 +43,7 @@ class ValueVerifyTest : public ::testing::Test {
 };
 
 TEST_F(ValueVerifyTest, AGoodFile) {
-  EXPECT_EQ(good_.partitions.size(), 3u);
+  EXPECT_EQ(good_.index_partitions.size(), 3u);
   EXPECT_TRUE(Verify(good_).ok());
 }
 
@@ -55,16 +55,16 @@ TEST_F(ValueVerifyTest, RecordsThatTheIndexesDoNotName) {
 }
 
 TEST_F(ValueVerifyTest, PartitionsThatAreNotThoseOfTheRecords) {
-  const uint64_t partition = good_.partitions[1].offset;
-  const uint64_t bits = partition + 10, fingerprints = bits + 3, positions = fingerprints + 4;
+  const uint64_t index_partition = good_.index_partitions[1].offset;
+  const uint64_t bits = index_partition + 10, fingerprints = bits + 3, positions = fingerprints + 4;
   auto other = [&](uint64_t at) { return static_cast<char>(good_.bytes[at] + 1); };
-  for (const uint64_t at : {partition + 4, bits, bits + 2, fingerprints, fingerprints + 3})
+  for (const uint64_t at : {index_partition + 4, bits, bits + 2, fingerprints, fingerprints + 3})
     EXPECT_NE(ErrorOf(at, other(at)).find("partition"), std::string::npos);
   EXPECT_NE(ErrorOf(positions, other(positions)).find("partition"), std::string::npos);
 }
 
 TEST_F(ValueVerifyTest, SumsOfTheProperties) {
-  // Raw, stored and tree bytes. The count of partitions is checked on opening.
+  // Raw, stored and tree bytes. The count of index partitions is checked on opening.
   for (uint64_t i = 1; i < 4; ++i) {
     const uint64_t at = good_.properties.offset + i;
     EXPECT_NE(ErrorOf(at, static_cast<char>(good_.bytes[at] ^ 1)).find("properties"),
@@ -75,7 +75,7 @@ TEST_F(ValueVerifyTest, SumsOfTheProperties) {
 }
 
 TEST_F(ValueVerifyTest, SeparatorsThatLeadElsewhere) {
-  // "key14" is the second partition's first key, "key13" the first one's last.
+  // "key14" is the second index partition's first key, "key13" the first one's last.
   const size_t separator = good_.bytes.find("key14", good_.top_index.offset);
   ASSERT_NE(separator, std::string::npos);
   for (const char byte : {'3', '5'})

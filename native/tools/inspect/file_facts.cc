@@ -96,8 +96,8 @@ Result<Json> ValueSstFacts(ReadOnlyFiles* files, const std::string& path, const 
   const ValueFileProperties& p = head->properties;
   uint64_t keys = 0, partition_bytes = 0, dense_bytes = 0;
   std::string payload;
-  for (const vsst::TopIndex::Partition& partition : head->top.partitions()) {
-    vsst::PartitionView view;
+  for (const vsst::TopIndex::IndexPartition& partition : head->top.index_partitions()) {
+    vsst::IndexPartitionView view;
     LAVA_RETURN_IF_ERROR(head->LoadBlock(partition.block, &payload));
     const char* wrong = view.Load(payload, partition.records_end - partition.records_begin);
     if (wrong != nullptr) return head->Malformed(partition.block.offset, wrong);
@@ -125,7 +125,7 @@ Result<Json> ValueSstFacts(ReadOnlyFiles* files, const std::string& path, const 
                    {"index_bytes", head->footer.top_index.bytes + kBlockTrailerBytes}};
     return json;
   }
-  json["index"] = {{"partitions", p.partitions},
+  json["index"] = {{"partitions", p.index_partitions},
                    {"partition_bytes", partition_bytes},
                    {"crit_bit_bytes", p.tree_bytes},
                    {"crit_bit_bytes_per_key", PerRecord(p.tree_bytes, keys)},

@@ -1,4 +1,4 @@
-#include "table/partition.h"
+#include "table/index_partition.h"
 
 #include <algorithm>
 #include <cstring>
@@ -15,12 +15,12 @@ constexpr uint8_t kProbesMax = 16;
 constexpr uint8_t kHasDecoupled =
     128;  // added to the probes: u32 bytes of decoupled records follow
 
-struct PartitionParts {
+struct IndexPartitionParts {
   Slice index, decoupled, filter;
   uint8_t probes = 0;
 };
 
-const char* Split(Slice raw, uint32_t version, PartitionParts* parts) {
+const char* Split(Slice raw, uint32_t version, IndexPartitionParts* parts) {
   if (raw.size() < kHeadBytes) return "a partition is shorter than its head";
   const uint32_t index_bytes = DecodeFixed32(raw.data());
   parts->probes = static_cast<uint8_t>(raw[4]);
@@ -45,7 +45,7 @@ const char* Split(Slice raw, uint32_t version, PartitionParts* parts) {
 
 }  // namespace
 
-void PartitionBuilder::Finish(std::string* out) {
+void IndexPartitionBuilder::Finish(std::string* out) {
   std::string encoded;
   index.Finish(&encoded);
   const Slice records = decoupled.empty() ? Slice() : decoupled.Finish();
@@ -97,9 +97,9 @@ bool DecoupledRecords::Find(Slice key, uint64_t hash, bool prefix_delete, DataEn
   return block_.FindInGroups(key, hash, prefix_delete, at, end, entry);
 }
 
-const char* LoadPartition(Slice raw, uint32_t version, uint64_t base, uint64_t end,
-                          std::shared_ptr<CachedPartition>* out) {
-  PartitionParts parts;
+const char* LoadIndexPartition(Slice raw, uint32_t version, uint64_t base, uint64_t end,
+                               std::shared_ptr<CachedIndexPartition>* out) {
+  IndexPartitionParts parts;
   if (const char* error = Split(raw, version, &parts); error != nullptr) return error;
   const size_t index_memory = parts.index.empty() ? 0 : IndexBlock::MemoryBytes(parts.index);
   const size_t records_memory =
@@ -112,22 +112,22 @@ const char* LoadPartition(Slice raw, uint32_t version, uint64_t base, uint64_t e
   // The filter comes first, because its lines must not straddle cache lines; the index has an odd
   // length.
   char* memory = nullptr;
-  auto partition = MakeTrailing<CachedPartition>(
+  auto index_partition = MakeTrailing<CachedIndexPartition>(
       parts.filter.size() + (records_memory + 7) / 8 * 8 + index_memory, &memory);
   std::memcpy(memory, parts.filter.data(), parts.filter.size());
-  partition->filter =
+  index_partition->filter =
       BloomView(memory, static_cast<uint32_t>(parts.filter.size() / kBloomLineBytes), parts.probes);
   memory += parts.filter.size();
   if (records_memory != 0) {
-    const char* error = partition->decoupled.Load(parts.decoupled, memory);
+    const char* error = index_partition->decoupled.Load(parts.decoupled, memory);
     if (error != nullptr) return error;
     memory += (records_memory + 7) / 8 * 8;
   }
   if (index_memory != 0) {
-    const char* error = partition->index.Load(parts.index, base, end, memory);
+    const char* error = index_partition->index.Load(parts.index, base, end, memory);
     if (error != nullptr) return error;
   }
-  *out = std::move(partition);
+  *out = std::move(index_partition);
   return nullptr;
 }
 

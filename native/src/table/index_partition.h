@@ -17,14 +17,14 @@
 
 namespace lava::ksst {
 
-/// The cached parts of a file: data blocks and partitions. A partition is one block on disk for a
-/// range of keys: the index of its data blocks, the decoupled records, and the filter.
+/// The cached parts of a file: data blocks and index partitions. An index partition is one block on
+/// disk for a range of keys: the index of its data blocks, the decoupled records, and the filter.
 
-/// Builds partition blocks, one after the other.
+/// Builds index partition blocks, one after the other.
 /// Threads:    one thread.
-class PartitionBuilder {
+class IndexPartitionBuilder {
  public:
-  explicit PartitionBuilder(uint32_t bits_per_key)
+  explicit IndexPartitionBuilder(uint32_t bits_per_key)
       : bits_per_key_(bits_per_key), probes_(BloomProbes(bits_per_key)) {}
 
   IndexBlockBuilder index;
@@ -50,9 +50,10 @@ struct CachedDataBlock final : CachedBlock {
   size_t bytes = 0;
 };
 
-class PartitionSlot;
+class IndexPartitionSlot;
 
-/// The decoupled records of a partition. There are many, so their restart groups have an index.
+/// The decoupled records of an index partition. There are many, so their restart groups have an
+/// index.
 /// Threads:    any thread; const.
 /// Ownership:  borrows the memory.
 class DecoupledRecords {
@@ -72,7 +73,7 @@ class DecoupledRecords {
   KeyHeads groups_;  // first keys of the groups
 };
 
-struct CachedPartition final : CachedBlock {
+struct CachedIndexPartition final : CachedBlock {
   size_t charge() const override { return bytes; }
   bool Yield() const override;
   long yieldable() const override {
@@ -82,13 +83,13 @@ struct CachedPartition final : CachedBlock {
   BloomView filter;
   size_t bytes = 0;
   DecoupledRecords decoupled;
-  mutable std::atomic<PartitionSlot*> keeper{nullptr};  // the slot that holds a reference
+  mutable std::atomic<IndexPartitionSlot*> keeper{nullptr};  // the slot that holds a reference
 };
 
-/// Loads the payload of a partition into one piece of memory. [base, end): place of its data
+/// Loads the payload of an index partition into one piece of memory. [base, end): place of its data
 /// blocks. version: of the file's format. Returns null, or an error message.
-const char* LoadPartition(Slice raw, uint32_t version, uint64_t base, uint64_t end,
-                          std::shared_ptr<CachedPartition>* out);
+const char* LoadIndexPartition(Slice raw, uint32_t version, uint64_t base, uint64_t end,
+                               std::shared_ptr<CachedIndexPartition>* out);
 
 /// Puts an object, its reference counts and the bytes behind it into one allocation, aligned to a
 /// cache line. The alignment is done here because the system's aligned allocation leaves small free
