@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <new>
@@ -24,7 +25,7 @@
 
 namespace lava {
 
-/// A SimExecutor that can be without memory for jobs.
+/// A SimExecutor that can be without memory for jobs, and calls the test when a writer waits.
 class RefusingExecutor final : public testing::SimExecutor {
  public:
   RefusingExecutor() : SimExecutor(1, Order::kPriority) {}
@@ -32,7 +33,11 @@ class RefusingExecutor final : public testing::SimExecutor {
     if (refuses) throw std::bad_alloc();
     SimExecutor::Submit(priority, std::move(job));
   }
+  void Poke() override {
+    if (const auto poked = std::exchange(on_poke, nullptr)) poked();
+  }
   bool refuses = false;
+  std::function<void()> on_poke;  // is called once
 };
 
 /// The components of an instance, as DBImpl connects them, without DBImpl. The files are in memory,

@@ -99,7 +99,7 @@ Status Writer::PutExternal(Table* table, KeyRef key, Slice value, Slice entry,
   const InternalKey internal(instance_->options.partition_bytes, impl->id_bytes(), key.key);
   const uint32_t prefix_bytes = PartitionRange::InternalPrefix(key.prefix_bytes);
   MutexLock lock(&mutex_);
-  LAVA_RETURN_IF_ERROR(MakeRoom(key.key.size() + 2 * kLoggedBytesMax));
+  LAVA_RETURN_IF_ERROR(MakeRoomFor(*impl, key.key.size() + 2 * kLoggedBytesMax));
   const ChangelogSegment::Value logged{internal.slice(), value, static_cast<uint32_t>(inline_bytes),
                                        impl->id(), TimestampOf(impl->options(), value)};
   ValueReference reference;

@@ -16,6 +16,11 @@ Status Writer::MakeRoom(uint64_t bytes, Purpose purpose) {
   return MakeRoomSlow(bytes, purpose);
 }
 
+Status Writer::MakeRoomFor(const TableImpl& table, uint64_t bytes, Purpose purpose) {
+  LAVA_RETURN_IF_ERROR(MakeRoom(bytes, purpose));
+  return CheckNotDropped(table);
+}
+
 Status Writer::MakeRoomSlow(uint64_t bytes, Purpose purpose) {
   const uint64_t started_us = instance_->clock->MonotonicMicros();
   const uint64_t deadline_us = started_us + uint64_t{instance_->environment.wait_ms_max} * 1000;

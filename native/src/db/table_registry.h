@@ -29,8 +29,9 @@ namespace lava {
 ///    range tombstones of the table in the active memtable. A snapshot, which is taken under the
 ///    same mutex, therefore has the registration and the data of a table, or the tombstones and no
 ///    registration.
-/// 3. A handle is returned only for a known table, and a write needs a handle. A snapshot that has
-///    a record of a table therefore has the table's registration, too.
+/// 3. A handle is returned only for a known table, and a write needs a handle of a table that, as
+///    the write sees under the mutex of Writer, is not dropped. A snapshot that has a record of a
+///    table therefore has the table's registration, too.
 /// The order of jobs needs no rule: flushes and collections read the options at
 /// their start, compactions when they are planned, and a job that does not
 /// know the options of a table keeps all of its records.

@@ -24,7 +24,7 @@ Status Writer::PutFrom(Table* table, KeyRef key, ValueSource* value) {
   const InternalKey internal(instance_->options.partition_bytes, impl->id_bytes(), key.key);
   const uint32_t prefix_bytes = PartitionRange::InternalPrefix(key.prefix_bytes);
   MutexLock lock(&mutex_);
-  LAVA_RETURN_IF_ERROR(MakeRoom(key.key.size() + 2 * kLoggedBytesMax));
+  LAVA_RETURN_IF_ERROR(MakeRoomFor(*impl, key.key.size() + 2 * kLoggedBytesMax));
   const LiveNote note(impl->dead(), internal.slice());
   separation_tuner_->CountPut(impl, value->size());
   LAVA_RETURN_IF_ERROR(LogFrom(*impl, internal.slice(), value, &reference_));
@@ -44,7 +44,7 @@ Status Writer::AppendFrom(Table* table, KeyRef key, ValueSource* segments) {
     return WithWhole(segments, [&](Slice whole) { return Append(table, key, whole); });
   const InternalKey internal(instance_->options.partition_bytes, impl->id_bytes(), key.key);
   MutexLock lock(&mutex_);
-  LAVA_RETURN_IF_ERROR(MakeRoom(key.key.size() + 2 * kLoggedBytesMax));
+  LAVA_RETURN_IF_ERROR(MakeRoomFor(*impl, key.key.size() + 2 * kLoggedBytesMax));
   segments_.EndValues();  // as in LogAppended()
   LAVA_RETURN_IF_ERROR(LogFrom(*impl, internal.slice(), segments, &reference_));
   const LiveNote note(impl->dead(), internal.slice());

@@ -55,6 +55,12 @@ Status Writer::CheckOperation(const WriteBatch& batch, const WriteBatch::Operati
   return Status::OK();
 }
 
+Status Writer::CheckNotDropped(const TableImpl& table) {
+  if (!table.dropped()) [[likely]]
+    return Status::OK();
+  return Status::Closed("table '" + table.name() + "' was dropped");
+}
+
 Status Writer::Put(Table* table, KeyRef key, Slice value) {
   TableImpl* impl;
   LAVA_RETURN_IF_ERROR(tables_->Check(table, &impl));
@@ -66,7 +72,7 @@ Status Writer::Put(Table* table, KeyRef key, Slice value) {
       instance_->IsOversize(value) || separation_tuner_->IsLarge(*impl, value.size());
   const uint64_t bytes = key.key.size() + (large ? kLoggedBytesMax : value.size());
   MutexLock lock(&mutex_);
-  LAVA_RETURN_IF_ERROR(MakeRoom(bytes + kRecordOverheadBytes));
+  LAVA_RETURN_IF_ERROR(MakeRoomFor(*impl, bytes + kRecordOverheadBytes));
   const uint32_t prefix_bytes = PartitionRange::InternalPrefix(key.prefix_bytes);
   const LiveNote note(impl->dead(), internal.slice());
   separation_tuner_->CountPut(impl, value.size());
@@ -90,7 +96,7 @@ Status Writer::Delete(Table* table, KeyRef key) {
   LAVA_RETURN_IF_ERROR(instance_->partitions.CheckKey(*impl, key));
   const InternalKey internal(instance_->options.partition_bytes, impl->id_bytes(), key.key);
   MutexLock lock(&mutex_);
-  LAVA_RETURN_IF_ERROR(MakeRoom(key.key.size() + kRecordOverheadBytes, Purpose::kFree));
+  LAVA_RETURN_IF_ERROR(MakeRoomFor(*impl, key.key.size() + kRecordOverheadBytes, Purpose::kFree));
   LAVA_RETURN_IF_ERROR(wal_->Write(WalRecord::Kind::kDelete, internal.slice(),
                                    PartitionRange::InternalPrefix(key.prefix_bytes), {}));
   DeleteLocked(internal.slice(), PartitionRange::InternalPrefix(key.prefix_bytes));
@@ -109,7 +115,7 @@ Status Writer::Append(Table* table, KeyRef key, Slice segments) {
   const bool large = instance_->IsOversize(segments);
   const uint64_t bytes = key.key.size() + (large ? kLoggedBytesMax : segments.size());
   MutexLock lock(&mutex_);
-  LAVA_RETURN_IF_ERROR(MakeRoom(bytes + kRecordOverheadBytes));
+  LAVA_RETURN_IF_ERROR(MakeRoomFor(*impl, bytes + kRecordOverheadBytes));
   if (large) [[unlikely]]
     LAVA_RETURN_IF_ERROR(LogAppended(*impl, internal.slice(), segments, &reference_));
   LAVA_RETURN_IF_ERROR(wal_->Write(WalRecord::Kind::kAppend, internal.slice(),
@@ -132,7 +138,7 @@ Status Writer::DeletePrefix(Table* table, Slice prefix) {
   LAVA_RETURN_IF_ERROR(instance_->partitions.CheckKey(*impl, {prefix, 0}));
   const InternalKey internal(instance_->options.partition_bytes, impl->id_bytes(), prefix);
   MutexLock lock(&mutex_);
-  LAVA_RETURN_IF_ERROR(MakeRoom(prefix.size() + kRecordOverheadBytes, Purpose::kFree));
+  LAVA_RETURN_IF_ERROR(MakeRoomFor(*impl, prefix.size() + kRecordOverheadBytes, Purpose::kFree));
   LAVA_RETURN_IF_ERROR(wal_->Write(WalRecord::Kind::kDeletePrefix, internal.slice(), 0, {}));
   DeletePrefixLocked(internal.slice());
   Wrote(prefix.size());
@@ -151,6 +157,8 @@ Status Writer::Write(const WriteBatch& batch) {
                                    " bytes, the limit is " + std::to_string(kListBytesMax));
   MutexLock lock(&mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(MemtableBytesOf(batch)));
+  for (const WriteBatch::Operation& operation : batch.operations())
+    LAVA_RETURN_IF_ERROR(CheckNotDropped(*static_cast<TableImpl*>(operation.table)));
   std::vector<std::string> references;
   LAVA_RETURN_IF_ERROR(LogValues(batch, &references));
   LAVA_RETURN_IF_ERROR(wal_->WriteBatchOf(batch, references));
@@ -243,7 +251,7 @@ Status Writer::DeleteRange(Table* table, Slice lower, Slice upper) {
   if (!upper.empty() && lower >= upper) return Status::OK();
   MutexLock lock(&mutex_);
   LAVA_RETURN_IF_ERROR(
-      MakeRoom(lower.size() + upper.size() + 2 * kRecordOverheadBytes, Purpose::kFree));
+      MakeRoomFor(*impl, lower.size() + upper.size() + 2 * kRecordOverheadBytes, Purpose::kFree));
   LAVA_RETURN_IF_ERROR(wal_->WriteRangeDelete(impl->id(), lower, upper));
   DeleteRangeLocked(*impl, lower, upper);
   Wrote(lower.size() + upper.size());
@@ -265,8 +273,7 @@ Status Writer::LogCreated(const TableRegistration& table) {
 Status Writer::DropTable(TableImpl* impl) {
   MutexLock lock(&mutex_);
   if (instance_->closed.load()) return Status::Closed("the instance was closed");
-  // Another thread may have dropped the table since Check().
-  if (impl->dropped()) return Status::Closed("table '" + impl->name() + "' was dropped");
+  LAVA_RETURN_IF_ERROR(CheckNotDropped(*impl));
   LAVA_RETURN_IF_ERROR(wal_->WriteDrop(impl->id()));
   DeleteRangeLocked(*impl, {}, {});
   dropped_in_active_.push_back(impl->id());

@@ -124,6 +124,8 @@ class Writer {
   Status CheckValue(const TableImpl& table, Slice value) const;
   static Status CheckValueBytes(const TableImpl& table, uint64_t bytes);
   static Status NotWritable(const TableImpl& table);
+  /// Another thread may drop a table after a write's first look at it, until the write has mutex_.
+  static Status CheckNotDropped(const TableImpl& table);
   Status CheckOperation(const WriteBatch& batch, const WriteBatch::Operation& operation,
                         TableImpl** table) const;
   uint64_t MemtableBytesOf(const WriteBatch& batch) const;
@@ -172,6 +174,9 @@ class Writer {
   void EndChangelogSegment() LAVA_REQUIRES(mutex_);
   // make_room.cc
   Status MakeRoom(uint64_t bytes, Purpose purpose = Purpose::kStore) LAVA_REQUIRES(mutex_);
+  /// MakeRoom() for a write to this table. Errors: also Closed for a dropped table.
+  Status MakeRoomFor(const TableImpl& table, uint64_t bytes, Purpose purpose = Purpose::kStore)
+      LAVA_REQUIRES(mutex_);
   Status MakeRoomSlow(uint64_t bytes, Purpose purpose) LAVA_REQUIRES(mutex_);
   StallCondition JudgeStall(uint64_t bytes) const LAVA_REQUIRES(mutex_, tree_->mutex());
   Status StallFailed(StallCondition condition, Purpose purpose, const Status& hopeless)

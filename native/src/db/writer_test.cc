@@ -203,6 +203,26 @@ TEST_F(WriterTest, ABatchIsWrittenAsAWholeOrNotAtAll) {
   EXPECT_EQ(parts->Scan(table), "pa=2 pb=" + kOversizeValue + " ");
 }
 
+TEST_F(WriterTest, AFullMemtableIsSealedBeforeTheWrite) {
+  options_.memtable_bytes = 256 << 10;
+  environment_.value_in_memory_bytes_max = 1 << 20;
+  PartsForTest* const parts = Open();
+  Table* const table = parts->NewTable("t");
+  const std::string value(50'000, 'v');
+  int written = 0;
+  for (; parts->sealed() == 0; ++written) {
+    ASSERT_LE(parts->writer.active_bytes(), options_.memtable_bytes + value.size());
+    ASSERT_TRUE(Put(table, "p" + std::to_string(written), value).ok());
+  }
+  EXPECT_GT(written, 2);
+  EXPECT_EQ(executor_.pending(), 1u) << "its flush is not started";
+  const ViewRef view = parts->tree.view();
+  EXPECT_EQ(view->sealed[0]->cause, FlushCause::kMemtableFull);
+  EXPECT_EQ(view->sealed[0]->memtable->record_count(), static_cast<uint64_t>(written - 1));
+  EXPECT_EQ(view->active->record_count(), 1u) << "the write is sealed, too";
+  for (int i = 0; i < written; ++i) EXPECT_EQ(parts->Get(table, "p" + std::to_string(i)), value);
+}
+
 TEST_F(WriterTest, AWriteThatFindsNoRoomIsBusyAndHasWrittenNothing) {
   options_.sealed_runs_max = 2;
   options_.memtable_bytes = 128 << 10;
@@ -224,6 +244,28 @@ TEST_F(WriterTest, AWriteThatFindsNoRoomIsBusyAndHasWrittenNothing) {
   executor_.RunUntilIdle();
   EXPECT_TRUE(Put(table, last, value).ok());
   EXPECT_EQ(parts->Get(table, last), value);
+}
+
+TEST_F(WriterTest, OnlyWritesThatStoreSomethingAreRefusedForSpace) {
+  options_.space_high_bytes = 500;
+  PartsForTest* const parts = Open();
+  Table* const table = parts->NewTable("t");
+  Table* const list = parts->NewTable("l", {.kind = TableKind::kList});
+  const std::string value = testing::Random(1).Bytes(1'000);
+  AddFile(table, {"p0", "p1", "p2", "p3"}, value);
+  for (const auto& [name, write] : AllWrites(table, list)) {
+    const bool frees = name.starts_with("Delete");
+    const Status status = write();
+    EXPECT_EQ(status.IsNoSpace(), !frees) << name << ": " << status.ToString();
+    EXPECT_EQ(status.ok(), frees) << name << ": " << status.ToString();
+  }
+  EXPECT_EQ(parts->Get(table, "pk"), Status::NotFound().ToString());
+  EXPECT_EQ(parts->Get(list, "pk"), Status::NotFound().ToString());
+  EXPECT_TRUE(parts->writer.Delete(table, {"p0", 0}).ok());
+  EXPECT_TRUE(parts->writer.DeleteRange(table, "p1", "p3").ok());
+  for (const char* const key : {"p0", "p1", "p2"})
+    EXPECT_EQ(parts->Get(table, key), Status::NotFound().ToString());
+  EXPECT_TRUE(parts->Get(table, "p3") == value);
 }
 
 TEST_F(WriterTest, ASealTakesAllOfTheMemtableOnce) {
@@ -334,6 +376,34 @@ TEST_F(WriterTest, ADroppedTableTakesNoWriteAndItsDataIsGone) {
   Table* const again = parts->NewTable("t");
   EXPECT_EQ(parts->Scan(again), "");
   EXPECT_EQ(parts->Scan(other), "pb=kept ");
+}
+
+// A write gives the mutex back while it waits for jobs.
+TEST_F(WriterTest, AWriteThatWaitedWhileItsTableWasDroppedWritesNothing) {
+  options_.l0_compaction_trigger = 2;
+  options_.l0_stall_trigger = 3;
+  environment_.wait_ms_max = 100;
+  for (size_t i = 0; i < AllWrites(nullptr, nullptr).size(); ++i) {
+    PartsForTest* const parts = Open();
+    Table* const table = parts->NewTable("t");
+    Table* const list = parts->NewTable("l", {.kind = TableKind::kList});
+    for (const char* const value : {"1", "2", "3"}) AddFile(table, {"pa"}, value);
+    executor_.on_poke = [&] {
+      {
+        MutexLock install(parts->tree.versions.install_mutex());
+        for (Table* const dropped : {table, list})
+          ASSERT_TRUE(parts->writer.DropTable(static_cast<TableImpl*>(dropped)).ok());
+      }
+      parts->jobs.ScheduleCompactions();
+      executor_.RunUntilIdle();
+    };
+    const auto [name, write] = AllWrites(table, list)[i];
+    const Status status = write();
+    EXPECT_TRUE(status.IsClosed()) << name << ": " << status.ToString();
+    EXPECT_EQ(executor_.on_poke, nullptr) << name << " did not wait";
+    EXPECT_EQ(parts->Scan(parts->NewTable("t")), "") << name;
+    EXPECT_EQ(parts->Scan(parts->NewTable("l", {.kind = TableKind::kList})), "") << name;
+  }
 }
 
 TEST_F(WriterTest, EntriesAreReadWhereTheyWereWrittenAndBindValues) {
