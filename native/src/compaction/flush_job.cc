@@ -1,11 +1,11 @@
 #include "compaction/flush_job.h"
 
 #include "base/check.h"
-#include "compaction/logged_values.h"
 #include "job/output_files.h"
 #include "job/value_output.h"
 #include "read/merge_run.h"
 #include "read/merging_iterator.h"
+#include "value_log/logged_values.h"
 
 namespace lava {
 

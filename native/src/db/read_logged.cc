@@ -8,10 +8,7 @@ namespace {
 
 std::shared_ptr<const LogSegment> SegmentOf(const MemTable& table, const FileId& birth) {
   const auto segments = std::static_pointer_cast<const LogSegments>(table.attachment());
-  if (segments == nullptr) return nullptr;
-  for (const std::shared_ptr<LogSegment>& segment : segments->all)
-    if (segment->Holds(birth)) return segment;
-  return nullptr;
+  return segments != nullptr ? segments->Of(birth) : nullptr;
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include "job/job_context.h"
 #include "read/tables_by_key.h"
 #include "value/value_log_writer.h"
-#include "value_log/changelog_segment.h"
+#include "value_log/logged_values.h"
 
 namespace lava {
 
@@ -24,7 +24,7 @@ std::optional<uint64_t> TimestampOf(const TableOptions& options, Slice value);
 /// Threads:    one.
 /// Ownership:  context and tables must outlive this object. The destructor removes files that
 ///             Finish() has not handed out.
-class ValueOutput {
+class ValueOutput final : public SegmentOutput {
  public:
   /// level: the level that the job writes to.
   ValueOutput(const JobContext& context, const std::map<uint64_t, TableOptions>& tables,
@@ -51,12 +51,9 @@ class ValueOutput {
   /// As AddStored(), for an uncompressed value, which is compressed here.
   Status Add(Slice key, const FileId& birth, bool hot, Slice value,
              std::optional<uint64_t> timestamp);
-  /// Makes a segment of the value log one of this job's files.
-  void Keep(std::unique_ptr<ValueLogWriter> writer);
-  /// As above, for a segment that has ended. The segment must outlive this object.
-  void Keep(const ChangelogSegment& segment) { ended_.push_back(&segment); }
-  /// Adds a live value of a kept segment to the segment's index. Keys must ascend.
-  Status AddLogged(Slice key, const ValueReference& reference);
+  void Keep(std::unique_ptr<ValueLogWriter> writer) override;
+  void Keep(const ChangelogSegment& segment) override { ended_.push_back(&segment); }
+  Status AddLogged(Slice key, const ValueReference& reference) override;
   /// Ends the last file. After that Finish() cannot fail, so other outputs of the job can be
   /// finished in between. Errors: after an error, destroy the object.
   Status Close();

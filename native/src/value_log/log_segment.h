@@ -91,6 +91,13 @@ class LogSegment {
 /// The segments that references in one memtable may name. Threads: immutable.
 struct LogSegments : Attachment {
   std::vector<std::shared_ptr<LogSegment>> all;
+
+  /// The segment that holds values of this birth; null: none of these.
+  std::shared_ptr<const LogSegment> Of(const FileId& birth) const {
+    for (const std::shared_ptr<LogSegment>& segment : all)
+      if (segment->Holds(birth)) return segment;
+    return nullptr;
+  }
 };
 
 }  // namespace lava

@@ -1,8 +1,6 @@
-#include "compaction/logged_values.h"
+#include "value_log/logged_values.h"
 
 #include <utility>
-
-#include "value_log/changelog_segment.h"
 
 namespace lava {
 namespace {
@@ -40,7 +38,7 @@ void LoggedValues::Weigh(const Record& record) {
     if (part.is_reference && ReferenceOf(part, &reference).ok()) WeighPart(reference);
 }
 
-void LoggedValues::Choose(ValueOutput* output) {
+void LoggedValues::Choose(SegmentOutput* output) {
   for (auto& [id, segment] : segments_) {
     auto* const shared = dynamic_cast<ChangelogSegment*>(segment.log.get());
     const uint64_t percent_min = shared != nullptr ? kSharedLivePercentMin : kLivePercentMin;
@@ -63,7 +61,7 @@ Result<LoggedValues::Segment*> LoggedValues::SegmentOf(const ValueReference& ref
   return Status::Corruption("a memtable refers to a segment of the value log that it has not");
 }
 
-Status LoggedValues::PlaceList(ValueOutput* output, Record* record) {
+Status LoggedValues::PlaceList(SegmentOutput* output, Record* record) {
   LAVA_RETURN_IF_ERROR(SplitList(record->value, &parts_));
   reference_.clear();
   bool parts_left = false;
@@ -95,7 +93,7 @@ Status LoggedValues::PlaceList(ValueOutput* output, Record* record) {
   return Status::OK();
 }
 
-Status LoggedValues::Place(ValueOutput* output, Record* record) {
+Status LoggedValues::Place(SegmentOutput* output, Record* record) {
   if (HasParts(record->kind)) return PlaceList(output, record);
   if (record->kind != RecordKind::kPutReference) return Status::OK();
   ValueReference reference;
