@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "db/collection_planner.h"
 #include "db/counters.h"
 #include "read/ttl_filter.h"
 
