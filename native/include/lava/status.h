@@ -114,10 +114,12 @@ class [[nodiscard]] Result {
 
 #define LAVA_CONCAT_INNER(a, b) a##b
 #define LAVA_CONCAT(a, b) LAVA_CONCAT_INNER(a, b)
+// NOLINTBEGIN(bugprone-macro-parentheses): lhs may be a declaration, and tmp is a name
 #define LAVA_ASSIGN_IMPL(tmp, lhs, expr)         \
   auto tmp = (expr);                             \
   if (!tmp.ok()) return std::move(tmp).status(); \
   lhs = std::move(tmp).value()
+// NOLINTEND(bugprone-macro-parentheses)
 /// Assigns the Result's value to lhs, or returns its Status from the calling function.
 #define LAVA_ASSIGN_OR_RETURN(lhs, expr) \
   LAVA_ASSIGN_IMPL(LAVA_CONCAT(lava_result_, __LINE__), lhs, expr)

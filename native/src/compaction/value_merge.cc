@@ -16,6 +16,7 @@ constexpr uint64_t kPiecesBytesMax = 4 << 20;
 
 uint64_t DepthOf(const std::set<const ValueFileMeta*>& files) {
   std::vector<KeyRange> ranges;
+  ranges.reserve(files.size());
   for (const ValueFileMeta* file : files) ranges.push_back({file->lower, file->upper});
   return OverlapDepth(ranges);
 }

@@ -32,6 +32,7 @@ std::string Quoted(const std::vector<std::string>& names) {
 template <typename Shares>
 std::vector<std::string> NamesOf(const Shares& shares, const TableRegistry& tables) {
   std::vector<uint64_t> ids;
+  ids.reserve(shares.size());
   for (const auto& share : shares) ids.push_back(share.first);
   return tables.NamesOf(ids);
 }

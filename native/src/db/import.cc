@@ -142,6 +142,7 @@ std::vector<Snapshot::File> FilesOf(const Version& version) {
     for (const FileEntry& entry : level) add(entry.file->id.FileName(), *entry.file);
   for (const auto& [id, entry] : version.value_files) add(id.ValueFileName(), *entry.file);
   std::vector<Snapshot::File> files;
+  files.reserve(by_name.size());
   for (auto& [name, file] : by_name) files.push_back(std::move(file));
   return files;
 }

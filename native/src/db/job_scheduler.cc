@@ -177,7 +177,7 @@ void JobScheduler::PlanCollections() {
   while (running_jobs_.collections() < jobs_max) {
     std::shared_ptr<GcTask> task =
         collection_planner_.Plan(inputs, running_jobs_, now_ms, std::exchange(findings, nullptr));
-    if (task == nullptr || !StartCollection(std::move(task))) break;
+    if (task == nullptr || !StartCollection(task)) break;
   }
   if (running_jobs_.collections() > 0) return;
   // Nothing is left to do, so work that failed before will not be tried again.
@@ -209,7 +209,7 @@ void JobScheduler::EndCompaction(const std::shared_ptr<CompactionTask>& task) {
   tree_->space.RemoveCopied(task->copied_bytes);
 }
 
-bool JobScheduler::StartCollection(std::shared_ptr<GcTask> task) {
+bool JobScheduler::StartCollection(const std::shared_ptr<GcTask>& task) {
   running_jobs_.Insert(task);
   const bool submitted =
       instance_->TrySubmit(os::Priority::kGc, [this, weak = std::weak_ptr<GcTask>(task)] {

@@ -87,6 +87,7 @@ uint32_t ValueOverlapOf(const Version& version, const FileEntry& entry) {
     }
   }
   std::vector<KeyRange> all;
+  all.reserve(ranges.size());
   for (const auto& [file, range] : ranges) all.push_back(range);
   return OverlapDepth(all);
 }

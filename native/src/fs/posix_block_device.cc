@@ -39,6 +39,8 @@ int64_t HolderOf(const struct stat& st) {
     int pid = 0;
     unsigned device_major = 0, device_minor = 0;
     unsigned long inode = 0;
+    // The kernel writes numbers that fit.
+    // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion)
     const int fields = std::sscanf(line.c_str(), "%*d: FLOCK ADVISORY WRITE %d %x:%x:%lu", &pid,
                                    &device_major, &device_minor, &inode);
     const bool is_it = fields == 4 && inode == st.st_ino && device_major == major(st.st_dev) &&

@@ -199,6 +199,7 @@ std::optional<uint32_t> Metadata::FindDirectory(Slice name) const {
 
 std::vector<std::string> Metadata::DirectoryNames() const {
   std::vector<std::string> names;
+  names.reserve(directory_numbers_.size());
   for (const auto& [name, number] : directory_numbers_) names.push_back(name);
   return names;
 }

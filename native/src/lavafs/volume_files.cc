@@ -127,7 +127,7 @@ class AppendImpl : public VolumeFile {
     }
   }
   // Keeps the first error.
-  Status Keep(Status status) {
+  Status Keep(const Status& status) {
     if (!status.ok() && error_.ok()) error_ = status.WithContext("write to " + path_);
     return error_;
   }

@@ -24,6 +24,7 @@ std::vector<VersionEdit::AddedValueFile> PlacedValueFiles(const Version& version
     }
   }
   std::vector<VersionEdit::AddedValueFile> out;
+  out.reserve(files.size());
   for (auto& [id, file] : files) out.push_back(std::move(file));
   return out;
 }

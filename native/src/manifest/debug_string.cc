@@ -80,7 +80,7 @@ std::string Version::DebugString() const {
     text += ", in";
     for (const Placement& place : birth->places)
       text += " " + ShortName(place.file->id) + BoundsText(place.lower, place.upper);
-    text += "\n";
+    text += '\n';
   }
   return text.empty() ? "empty\n" : text;
 }

@@ -11,7 +11,9 @@ namespace {
 constexpr uint64_t kAllocationBytes = 16, kNodeBytes = 48;
 
 // By size, not capacity: copies of one string may have different capacities.
-uint64_t MemoryOf(const std::string& s) { return s.size() < sizeof(s) / 2 ? 0 : s.size() + 1; }
+uint64_t MemoryOf(const std::string& s) {
+  return s.size() < sizeof(std::string) / 2 ? 0 : s.size() + 1;
+}
 
 uint64_t MemoryOf(const ValueFileMeta& file) {
   return sizeof(file) + 2 * kAllocationBytes + MemoryOf(file.lower) + MemoryOf(file.upper) +

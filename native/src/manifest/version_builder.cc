@@ -94,6 +94,8 @@ Status VersionBuilder::RemoveEntries(const VersionEdit& edit) {
       l0_position_ = any_l0 ? std::min(l0_position_, at.index()) : at.index();
       any_l0 = true;
     }
+    // Copied, because the entry is erased.
+    // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
     const FileEntry entry = *at;
     removed_files_[removed.id] = entry.file;
     NameBirths(entry, false);

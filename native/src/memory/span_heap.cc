@@ -111,7 +111,7 @@ void SpanList::Remove(Span* span) {
 size_t SpanHeap::FreeSpans::BinOf(uint32_t pages) {
   if (pages <= kExactBins) return pages - 1;
   const auto shift = static_cast<uint32_t>(std::bit_width(pages)) - 1;
-  return kExactBins + (shift - 6) * 4 + (pages >> (shift - 2) & 3);
+  return kExactBins + size_t{shift - 6} * 4 + (pages >> (shift - 2) & 3);
 }
 
 void SpanHeap::FreeSpans::Insert(Span* span) {

@@ -17,7 +17,7 @@ void LogIndexBuilder::Add(Slice key, const LoggedRecord& record) {
 const char* LogIndex::Load(Slice payload, uint64_t records_end, size_t births) {
   records_end_ = records_end;
   Slice rest = payload;
-  std::string key, last_key;
+  std::string key;
   uint64_t live_bytes = 0;
   while (!rest.empty()) {
     uint32_t shared = 0;
