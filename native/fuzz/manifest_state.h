@@ -11,7 +11,7 @@
 namespace lava::fuzzing {
 
 /// A state that uses every field of an edit: several levels, a file that occurs twice, all kinds of
-/// tables, and births that are named, inherited, split and removed.
+/// tables, and blob files that are named, inherited, split and removed.
 inline FileEntry SomeFile(uint64_t number, std::string lower, std::string upper) {
   auto meta = std::make_shared<FileMeta>();
   meta->id = {{7, 9}, number};
@@ -29,7 +29,7 @@ inline FileEntry SomeFile(uint64_t number, std::string lower, std::string upper)
 
 inline std::shared_ptr<ValueFileMeta> SomeValueFile(uint64_t number, std::string lower,
                                                     std::string upper,
-                                                    std::vector<BirthShare> births) {
+                                                    std::vector<BlobReference> blob_files) {
   auto meta = std::make_shared<ValueFileMeta>();
   meta->id = {{7, 9}, number};
   meta->bytes = 20000 + number;
@@ -39,7 +39,7 @@ inline std::shared_ptr<ValueFileMeta> SomeValueFile(uint64_t number, std::string
   meta->stored_bytes = 9000;
   meta->lower = std::move(lower);
   meta->upper = std::move(upper);
-  meta->births = std::move(births);
+  meta->blob_files = std::move(blob_files);
   return meta;
 }
 
@@ -53,17 +53,18 @@ inline VersionEdit SomeSnapshot() {
   edit.registered.push_back({"map", uint64_t{1} << 39, {.kind = TableKind::kMap}});
   edit.registered.push_back({"value", 43, {}});
   FileEntry newest = SomeFile(3, "a", "z");
-  newest.file->births = {{{{7, 9}, 100}, 5, 5000}, {{{7, 9}, 101}, 7, 900}, {{{7, 9}, 105}, 1, 9}};
+  newest.file->blob_references = {
+      {{{7, 9}, 100}, 5, 5000}, {{{7, 9}, 101}, 7, 900}, {{{7, 9}, 105}, 1, 9}};
   edit.Add(0, newest);
   edit.Add(0, SomeFile(2, "b", "c"));
   const FileEntry twice = SomeFile(1, "d", "m");
-  twice.file->births = {{{{7, 9}, 101}, 2, 300}};
-  edit.AddBorn(SomeValueFile(100, "a", "c", {{{{7, 9}, 100}, 9, 9000}}));
+  twice.file->blob_references = {{{{7, 9}, 101}, 2, 300}};
+  edit.AddNewValueFile(SomeValueFile(100, "a", "c", {{{{7, 9}, 100}, 9, 9000}}));
   edit.values_added.push_back(
       {SomeValueFile(110, "b", "y", {{{{7, 9}, 100}, 1, 10}, {{{7, 9}, 101}, 30, 5000}}),
        {{{{7, 9}, 101}, "b", "d"}, {{{7, 9}, 101}, "f", "y"}, {{{7, 9}, 100}, "c", "y"}}});
   edit.values_added.back().file->tables = {{42, {30, 4000, 55}}, {43, {10, 10000, 66}}};
-  edit.births_expired = {{{{7, 9}, 101}, 42, 60}, {{{7, 9}, 105}, 43, 70}};
+  edit.blob_files_expired = {{{{7, 9}, 101}, 42, 60}, {{{7, 9}, 105}, 43, 70}};
   edit.Add(1, {twice.file, "d", "f"});
   edit.Add(1, SomeFile(5, "m", "x"));
   edit.Add(2, {twice.file, "g", "m"});

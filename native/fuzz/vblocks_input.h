@@ -10,7 +10,7 @@
 #include "base/dictionary.h"
 #include "base/value_reference.h"
 #include "fuzz/fuzz_input.h"
-#include "table/birth_table.h"
+#include "table/blob_file_table.h"
 #include "value/crit_bit.h"
 #include "value/format.h"
 #include "value/key_block.h"
@@ -27,14 +27,15 @@ inline constexpr char kVblocksName[] = "/a.vsst";
 
 inline void RunValueProperties(Slice in) {
   ValueFileProperties properties, again;
-  std::vector<FileId> births, births_again;
-  if (vsst::DecodeProperties(in, &properties, &births) != nullptr) return;
-  if (births.size() != properties.births.size()) FuzzFailed("vblocks", "births got lost");
+  std::vector<FileId> blob_files, blob_files_again;
+  if (vsst::DecodeProperties(in, &properties, &blob_files) != nullptr) return;
+  if (blob_files.size() != properties.blob_files.size())
+    FuzzFailed("vblocks", "blob files got lost");
   std::string encoded, twice;
-  vsst::EncodeProperties(properties, properties.births, &encoded);
-  if (vsst::DecodeProperties(encoded, &again, &births_again) != nullptr)
+  vsst::EncodeProperties(properties, properties.blob_files, &encoded);
+  if (vsst::DecodeProperties(encoded, &again, &blob_files_again) != nullptr)
     FuzzFailed("vblocks", "encoded properties do not decode");
-  vsst::EncodeProperties(again, again.births, &twice);
+  vsst::EncodeProperties(again, again.blob_files, &twice);
   if (twice != encoded) FuzzFailed("vblocks", "properties change by encoding");
 }
 
@@ -182,7 +183,8 @@ inline void RunKeyBlocks(Slice in) {
         offset_again != offset || again.size() != entries.size())
       FuzzFailed("vblocks", "an encoded key block does not decode");
     for (size_t i = 0; i < entries.size(); ++i)
-      if (again[i].key != entries[i].key || again[i].entry.birth != entries[i].entry.birth ||
+      if (again[i].key != entries[i].key ||
+          again[i].entry.blob_file != entries[i].entry.blob_file ||
           again[i].entry.record_bytes != entries[i].entry.record_bytes ||
           again[i].entry.raw_bytes != entries[i].entry.raw_bytes)
         FuzzFailed("vblocks", "a key block changes by encoding");
@@ -240,7 +242,7 @@ inline void UseValue(const StoredValue& value) {
 inline void RunRecord(Slice in) {
   InputReader reader(in);
   const uint8_t shape = reader.Byte();
-  constexpr uint64_t kUniqueId = 77, kOffset = 1000, kBirths = 3;
+  constexpr uint64_t kUniqueId = 77, kOffset = 1000, kBlobFiles = 3;
   const auto codec = static_cast<Compression>(reader.Byte() % 5);
   const uint32_t raw_bytes = reader.Short();
   std::string bytes(reader.rest());
@@ -248,21 +250,21 @@ inline void RunRecord(Slice in) {
   if ((shape & 4) == 0 && (shape & 1) == 0) bytes.back() = static_cast<char>(bytes.back() ^ 1);
   const ExactCopy copy(bytes);
   const std::string path = kVblocksName;
-  const vsst::RecordSource source{path, kUniqueId, kBirths, (shape & 2) != 0};
+  const vsst::RecordSource source{path, kUniqueId, kBlobFiles, (shape & 2) != 0};
   vsst::RecordView view, again;
   const Status status = vsst::DecodeRecord(source, kOffset, copy.get(), &view);
   if (!status.ok()) {
     CheckError("vblocks", status, path);
     return;
   }
-  if (view.bytes > bytes.size() || view.birth >= kBirths)
+  if (view.bytes > bytes.size() || view.blob_file >= kBlobFiles)
     FuzzFailed("vblocks", "a record passes its end");
   UseValue(view.value);
   std::string encoded;
-  vsst::EncodeRecord(kUniqueId, kOffset, view.birth, view.key, view.value, &encoded);
+  vsst::EncodeRecord(kUniqueId, kOffset, view.blob_file, view.key, view.value, &encoded);
   if (!vsst::DecodeRecord(source, kOffset, encoded, &again).ok() || again.key != view.key ||
       again.value.bytes != view.value.bytes || again.value.raw_bytes != view.value.raw_bytes ||
-      again.value.codec != view.value.codec || again.birth != view.birth)
+      again.value.codec != view.value.codec || again.blob_file != view.blob_file)
     FuzzFailed("vblocks", "a record changes by encoding");
 }
 
@@ -299,52 +301,52 @@ inline void RunReference(Slice in) {
     FuzzFailed("vblocks", "a reference changes by encoding");
 }
 
-/// Format: the number of births of the file u8, then the reference as stored in a key SST.
+/// Format: the number of blob files of the file u8, then the reference as stored in a key SST.
 inline void RunFileReference(Slice in) {
   InputReader reader(in);
-  std::vector<TableProperties::NamedBirth> births(reader.Byte() % 4);
-  for (size_t i = 0; i < births.size(); ++i) births[i].birth = {{5, i}, 100 + i};
+  std::vector<TableProperties::NamedBlobFile> blob_files(reader.Byte() % 4);
+  for (size_t i = 0; i < blob_files.size(); ++i) blob_files[i].blob_file = {{5, i}, 100 + i};
   const ExactCopy copy(reader.rest());
   ValueReference reference, again;
-  if (!ksst::DecodeFileReference(copy.get(), births, &reference)) return;
-  const auto named = std::find_if(births.begin(), births.end(), [&](const auto& birth) {
-    return birth.birth == reference.birth;
+  if (!ksst::DecodeFileReference(copy.get(), blob_files, &reference)) return;
+  const auto named = std::find_if(blob_files.begin(), blob_files.end(), [&](const auto& blob_file) {
+    return blob_file.blob_file == reference.blob_file;
   });
-  if (named == births.end()) FuzzFailed("vblocks", "a reference names a birth of no table");
-  // A builder returns the births before their indexes.
-  std::vector<TableProperties::NamedBirth> built;
-  ksst::BirthTableBuilder builder(&built);
+  if (named == blob_files.end()) FuzzFailed("vblocks", "a reference names a blob file of no table");
+  // A builder returns the blob files before their indexes.
+  std::vector<TableProperties::NamedBlobFile> built;
+  ksst::BlobFileTableBuilder builder(&built);
   std::string unused, encoded;
-  for (auto birth = births.begin(); birth != named; ++birth)
-    builder.Add(0, {birth->birth, 1, {}}, &unused);
+  for (auto blob_file = blob_files.begin(); blob_file != named; ++blob_file)
+    builder.Add(0, {blob_file->blob_file, 1, {}}, &unused);
   builder.Add(0, reference, &encoded);
   if (!ksst::DecodeFileReference(encoded, built, &again) || again != reference)
     FuzzFailed("vblocks", "a reference of a file changes by encoding");
 }
 
-inline void RunLogIndexOf(Slice payload, uint64_t end, size_t births) {
+inline void RunLogIndexOf(Slice payload, uint64_t end, size_t blob_files) {
   vsst::LogIndex index, again;
-  if (index.Load(payload, end, births) != nullptr) return;
-  vsst::LogIndexBuilder builder(births > 1);
+  if (index.Load(payload, end, blob_files) != nullptr) return;
+  vsst::LogIndexBuilder builder(blob_files > 1);
   uint64_t key_bytes = 0;
   for (size_t i = 0; i < index.size(); ++i) {
     const vsst::LoggedRecord& record = index.record(i);
     if (record.end() > end) FuzzFailed("vblocks", "a logged record passes the end");
-    if (record.birth >= births) FuzzFailed("vblocks", "a logged record has no birth");
-    if (index.Find(index.key(i), record.birth) != &record ||
-        index.Find(index.key(i), record.birth + 1) == &record ||
-        index.Find(std::string(index.key(i)) + '\0', record.birth) == &record)
+    if (record.blob_file >= blob_files) FuzzFailed("vblocks", "a logged record has no blob file");
+    if (index.Find(index.key(i), record.blob_file) != &record ||
+        index.Find(index.key(i), record.blob_file + 1) == &record ||
+        index.Find(std::string(index.key(i)) + '\0', record.blob_file) == &record)
       FuzzFailed("vblocks", "a log index does not find its own key");
     key_bytes += index.key(i).size();
     builder.Add(index.key(i), record);
   }
   if (key_bytes > end)
     FuzzFailed("vblocks", "a log index takes more memory than the file has bytes");
-  if (again.Load(builder.payload(), end, births) != nullptr || again.size() != index.size())
+  if (again.Load(builder.payload(), end, blob_files) != nullptr || again.size() != index.size())
     FuzzFailed("vblocks", "an encoded log index does not load");
 }
 
-/// Format: the end of the records u16, then the payload, with one birth and with several.
+/// Format: the end of the records u16, then the payload, with one blob file and with several.
 inline void RunLogIndex(Slice in) {
   InputReader reader(in);
   const uint64_t end = reader.Short();
@@ -372,9 +374,9 @@ inline std::string PropertiesSeed() {
   ValueFileProperties p;
   p.records = 7, p.raw_bytes = 70, p.stored_bytes = 60, p.tree_bytes = 14, p.index_partitions = 2;
   p.lower = "a", p.upper = "b";
-  p.births = {{{{2, 2}, 3}, 3, 70}, {{{1, 9}, 9}, 4, 0}};
+  p.blob_files = {{{{2, 2}, 3}, 3, 70}, {{{1, 9}, 9}, 4, 0}};
   std::string out(1, '\0');
-  vsst::EncodeProperties(p, p.births, &out);
+  vsst::EncodeProperties(p, p.blob_files, &out);
   return out;
 }
 
@@ -472,9 +474,9 @@ inline std::vector<std::string> VblocksSeeds() {
     std::string bytes(1, '\10');
     EncodeReference(reference, &bytes);
     seeds.push_back(bytes);
-    std::vector<TableProperties::NamedBirth> births;
+    std::vector<TableProperties::NamedBlobFile> blob_files;
     std::string form("\11\3", 2);
-    ksst::BirthTableBuilder(&births).Add(1, reference, &form);
+    ksst::BlobFileTableBuilder(&blob_files).Add(1, reference, &form);
     seeds.push_back(form);
   }
   return seeds;

@@ -73,7 +73,8 @@ inline void CheckValueStatus(const Status& status, bool verified) {
 inline void ReadValueTwice(const ValueReader& reader, const ValueKeyIterator& at, bool verified) {
   Slice value, stored;
   std::shared_ptr<const void> pin;
-  const Status got = reader.Get(at.key(), at.birth(), at.record_offset() % 2 == 0, &value, &pin);
+  const Status got =
+      reader.Get(at.key(), at.blob_file(), at.record_offset() % 2 == 0, &value, &pin);
   CheckValueStatus(got, verified);
   std::string buffer;
   Compression codec = Compression::kNone;
@@ -98,8 +99,8 @@ inline void ReadAllValues(const ValueReader& reader, bool verified) {
   Slice value;
   std::shared_ptr<const void> pin;
   for (const Slice key : {Slice(), Slice("key12"), Slice("key12/1x"), Slice("z")}) {
-    for (const uint64_t birth : {1, 2}) {
-      const Status status = reader.Get(key, testing::Birth(birth), true, &value, &pin);
+    for (const uint64_t blob_file : {1, 2}) {
+      const Status status = reader.Get(key, testing::BlobFileId(blob_file), true, &value, &pin);
       CheckValueStatus(status, verified && !status.IsNotFound());
     }
   }

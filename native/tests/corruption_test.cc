@@ -676,8 +676,8 @@ class ValueFileCorruption : public ::testing::Test {
   static std::map<size_t, std::string> RecordsOf(Slice content) {
     std::map<size_t, std::string> records;
     Slice rest = content;
-    uint64_t birth, key_bytes, stored_bytes;
-    while (GetVarint64(&rest, &birth) && GetVarint64(&rest, &key_bytes) &&
+    uint64_t blob_file, key_bytes, stored_bytes;
+    while (GetVarint64(&rest, &blob_file) && GetVarint64(&rest, &key_bytes) &&
            GetVarint64(&rest, &stored_bytes)) {
       const Slice key = rest.substr(0, key_bytes);
       if (key.size() < 9 || key.substr(1 + kTableIdBytes, 3) != "key") break;
@@ -736,7 +736,8 @@ TEST_F(ValueFileCorruption, EveryByteAndEveryTruncation) {
   Count(cuts, "truncations of an instance's value files detected");
 }
 
-/// Data that refers to value files: references and births in key SSTs, and the manifest's entries.
+/// Data that refers to value files: references and blob files in key SSTs, and the manifest's
+/// entries.
 TEST_F(ValueFileCorruption, EveryByteOfWhatNamesThem) {
   uint64_t flips = 0;
   for (const std::string& path : files_.Paths()) {

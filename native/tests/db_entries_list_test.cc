@@ -195,7 +195,7 @@ TEST_P(DBEntriesOfLists, ElementsThatMayExpireAreNotBound) {
   EXPECT_FALSE(IsBound(EntryOf("a", element)));
 }
 
-// Each element has its own birth, and versions keep births in memory.
+// Each element has its own blob file, and versions keep blob files in memory.
 TEST_P(DBEntriesOfLists, ASegmentTakesSoManyElementsOfAList) {
   int i = 0;
   for (const int segments : {1, 2}) {

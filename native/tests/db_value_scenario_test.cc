@@ -185,7 +185,7 @@ TEST(ValueScenario, PartsThatWereCollectedApartAreUnited) {
       ASSERT_OK(db->Put(t, {K(p, "gone")}, Large("g" + std::to_string(p))));
     }
     ASSERT_OK(db.Flush());
-    ASSERT_OK(db->Put(t, {K(5, "later")}, Large("later")));  // another birth
+    ASSERT_OK(db->Put(t, {K(5, "later")}, Large("later")));  // another blob file
     for (int p = 0; p < 16; ++p) ASSERT_OK(db->Delete(t, {K(p, "gone")}));
     ASSERT_OK(db.CompactAll());
     const std::string whole = db.TakeTo("/half0");
@@ -288,8 +288,8 @@ TEST(ValueScenario, GarbageOfFilesAdoptedInPart) {
   for (int p = 4; p < 8; ++p) EXPECT_EQ(db.Get(db.Values(), K(p, "k")), Large(std::to_string(p)));
 }
 
-// All of a collector's births, or some of them, leave the version during its copy.
-TEST(ValueScenario, BirthsMayGoWhileTheirFilesAreCollected) {
+// All of a collector's blob files, or some of them, leave the version during its copy.
+TEST(ValueScenario, BlobFilesMayGoWhileTheirFilesAreCollected) {
   for (const bool all : {false, true}) {
     ValueDB db;
     ASSERT_OK(db.Open());

@@ -240,7 +240,7 @@ void PutRow(ValueDB* db, char letter, int count) {
   }
 }
 
-// Garbage of a birth may be in another file than the one chosen for it.
+// Garbage of a blob file may be in another file than the one chosen for it.
 TEST(DBValue, ACollectionThatFreesNothingIsNotRepeated) {
   ValueDB db;
   ASSERT_OK(db.Open());
@@ -253,7 +253,7 @@ TEST(DBValue, ACollectionThatFreesNothingIsNotRepeated) {
   ASSERT_OK(db.Flush());
   ASSERT_OK(db->DeleteRange(db.Values(), K(1, "x"), K(1, "z")));
   ASSERT_OK(db.CompactAll());
-  ASSERT_OK(db.CollectFrom(25));  // both births into one file
+  ASSERT_OK(db.CollectFrom(25));  // both blob files into one file
   db.executor().RunUntilIdle();
   ASSERT_EQ(db->statistics().value_raw_bytes, 28'000u);
   ASSERT_EQ(db->statistics().value_files, 1u);

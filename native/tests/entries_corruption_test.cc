@@ -51,8 +51,8 @@ class EntriesCorruption : public ::testing::Test {
     EntryLocation location;
     ASSERT_TRUE(db_->BindExternal("nothing", &location).IsNotFound());
     for (int i = 0; i < 4; ++i) {
-      // The first element of each of two lists has the birth of all other data, the second another
-      // one.
+      // The first element of each of two lists has the blob file of all other data, the second
+      // another one.
       const std::string key = K(1, "l" + std::to_string(i % 2));
       const std::string element = Random(static_cast<uint64_t>(i) + 100).Bytes(90);
       ASSERT_OK(db_->Append(List(&db_), {key}, ListOf({element})));

@@ -15,7 +15,7 @@ namespace lava {
 
 /// Lists with some parts in value files (docs/decisions/21-lists.md). A flush or compaction that
 /// moves segments out writes them as one value under the list's key and puts a kReference segment
-/// in their place. The moved value has the usual identity (key, birth), so lists fold without
+/// in their place. The moved value has the usual identity (key, blob file), so lists fold without
 /// reading their parts, and the collector moves parts like any other value.
 
 /// A part of such a list: adjacent inline segments, or one reference.

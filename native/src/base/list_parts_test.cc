@@ -11,7 +11,7 @@
 namespace lava {
 namespace {
 
-ValueReference Born(uint64_t number, uint64_t raw_bytes) {
+ValueReference ReferenceTo(uint64_t number, uint64_t raw_bytes) {
   return {FileId{{1, 2}, number}, raw_bytes, std::nullopt};
 }
 std::string Element(std::string_view bytes) {
@@ -21,7 +21,7 @@ std::string Element(std::string_view bytes) {
 }
 std::string Reference(uint64_t number, uint64_t raw_bytes) {
   std::string list;
-  AppendListReference(Born(number, raw_bytes), &list);
+  AppendListReference(ReferenceTo(number, raw_bytes), &list);
   return list;
 }
 
@@ -35,9 +35,9 @@ TEST(ListParts, SegmentsThatStandTogetherAreOnePart) {
   EXPECT_EQ(parts[0].bytes, Element("a") + Element("bc"));
   ValueReference reference;
   EXPECT_TRUE(ReferenceOf(parts[1], &reference).ok());
-  EXPECT_EQ(reference, Born(7, 1000));
+  EXPECT_EQ(reference, ReferenceTo(7, 1000));
   EXPECT_TRUE(ReferenceOf(parts[2], &reference).ok());
-  EXPECT_EQ(reference, Born(8, 50));
+  EXPECT_EQ(reference, ReferenceTo(8, 50));
   EXPECT_EQ(parts[3].bytes, Element(""));
   EXPECT_TRUE(ReferenceOf(parts[3], &reference).IsCorruption());
   std::string again;

@@ -10,9 +10,9 @@ constexpr uint8_t kHasTimestamp = 1, kIsLogged = 2;
 }  // namespace
 
 void EncodeReference(const ValueReference& reference, std::string* out) {
-  PutFixed64(out, reference.birth.origin.high);
-  PutFixed64(out, reference.birth.origin.low);
-  PutVarint64(out, reference.birth.number);
+  PutFixed64(out, reference.blob_file.origin.high);
+  PutFixed64(out, reference.blob_file.origin.low);
+  PutVarint64(out, reference.blob_file.number);
   PutVarint64(out, reference.raw_bytes);
   out->push_back(static_cast<char>((reference.timestamp ? kHasTimestamp : 0) |
                                    (reference.is_logged() ? kIsLogged : 0)));
@@ -25,9 +25,9 @@ void EncodeReference(const ValueReference& reference, std::string* out) {
 bool DecodeReference(Slice bytes, ValueReference* reference) {
   *reference = {};
   Slice flags;
-  if (!GetFixed64(&bytes, &reference->birth.origin.high) ||
-      !GetFixed64(&bytes, &reference->birth.origin.low) ||
-      !GetVarint64(&bytes, &reference->birth.number) ||
+  if (!GetFixed64(&bytes, &reference->blob_file.origin.high) ||
+      !GetFixed64(&bytes, &reference->blob_file.origin.low) ||
+      !GetVarint64(&bytes, &reference->blob_file.number) ||
       !GetVarint64(&bytes, &reference->raw_bytes) || !GetBytes(&bytes, 1, &flags))
     return false;
   const auto said = static_cast<uint8_t>(flags[0]);

@@ -10,26 +10,26 @@
 namespace lava {
 
 /// Replaces a value that was moved to a value file. A reference names the file in which the value
-/// was first written (its birth), not its current file: a version's inheritance maps births to
-/// files, so the collector moves values without touching the tree (LavaStore 3.3.2).
+/// was first written (its blob file), not its current file: a version's inheritance maps blob files
+/// to files, so the collector moves values without touching the tree (LavaStore 3.3.2).
 struct ValueReference {
-  FileId birth;
+  FileId blob_file;
   uint64_t raw_bytes = 0;             // of the value
   std::optional<uint64_t> timestamp;  // in a TTL table: the 8 bytes of the value's write time
-  /// In a memtable: location of the value's record in the value-log segment that is its birth,
+  /// In a memtable: location of the value's record in the value-log segment that is its blob file,
   /// while that segment is being written. Such a reference is never written to a file.
-  uint64_t logged_offset = 0, logged_bytes = 0;  // no bytes: the birth is a value file
+  uint64_t logged_offset = 0, logged_bytes = 0;  // no bytes: the blob file is a value file
 
   bool is_logged() const { return logged_bytes != 0; }
   auto operator<=>(const ValueReference&) const = default;
 };
 
-/// Records and raw bytes of one birth: in a value file, or referenced by a key SST.
-struct BirthShare {
-  FileId birth;
+/// Records and raw bytes of one blob file: in a value file, or referenced by a key SST.
+struct BlobReference {
+  FileId blob_file;
   uint64_t records = 0;
   uint64_t raw_bytes = 0;  // of values, before compression
-  auto operator<=>(const BirthShare&) const = default;
+  auto operator<=>(const BlobReference&) const = default;
 };
 
 /// Encodes the value of a kPutReference record as merges and iterators see it:

@@ -23,19 +23,21 @@ namespace {
 
 // The keys for which a version reads a file. Two instances that collected a file separately and
 // were united each bring a copy of its values; each copy then serves only its own key range.
-class ShownPlaces {
+class ShownLocations {
  public:
-  ShownPlaces(const Version& version, const ValueFileMeta* file) : version_(version), file_(file) {}
+  ShownLocations(const Version& version, const ValueFileMeta* file)
+      : version_(version), file_(file) {}
 
   bool Shows(Slice key, const FileId& id) {
-    if (birth_ == nullptr || id != id_) {
-      const auto it = version_.births.find(id);
-      if (it == version_.births.end()) return false;
-      birth_ = it->second.get();
+    if (blob_file_ == nullptr || id != id_) {
+      const auto it = version_.blob_files.find(id);
+      if (it == version_.blob_files.end()) return false;
+      blob_file_ = it->second.get();
       id_ = id;
     }
-    for (const Placement& place : birth_->places)
-      if (place.file.get() == file_ && key >= place.lower && key < place.upper) return true;
+    for (const BlobLocation& location : blob_file_->locations)
+      if (location.file.get() == file_ && key >= location.lower && key < location.upper)
+        return true;
     return false;
   }
 
@@ -43,7 +45,7 @@ class ShownPlaces {
   const Version& version_;
   const ValueFileMeta* const file_;
   FileId id_;
-  const Birth* birth_ = nullptr;  // of id_
+  const BlobFile* blob_file_ = nullptr;  // of id_
 };
 
 // A collection has few inputs (see the picker), so a linear search finds the least key.
@@ -51,16 +53,16 @@ class MergedKeys {
  public:
   explicit MergedKeys(const GcInput& input) {
     for (const std::shared_ptr<ValueFileMeta>& file : input.files)
-      inputs_.push_back(
-          {file.get(), ReaderOf(*file)->NewKeyIterator(), ShownPlaces(*input.version, file.get())});
+      inputs_.push_back({file.get(), ReaderOf(*file)->NewKeyIterator(),
+                         ShownLocations(*input.version, file.get())});
   }
 
   struct Input {
     const ValueFileMeta* file;
     std::unique_ptr<ValueKeyIterator> keys;
-    ShownPlaces places;
+    ShownLocations locations;
   };
-  /// The input with the least (key, birth); null at the end or after an error.
+  /// The input with the least (key, blob file); null at the end or after an error.
   Result<Input*> Least() {
     Input* least = nullptr;
     for (Input& input : inputs_) {
@@ -74,7 +76,7 @@ class MergedKeys {
  private:
   static bool Before(const ValueKeyIterator& a, const ValueKeyIterator& b) {
     const int order = a.key().compare(b.key());
-    return order != 0 ? order < 0 : a.birth() < b.birth();
+    return order != 0 ? order < 0 : a.blob_file() < b.blob_file();
   }
   std::vector<Input> inputs_;
 };
@@ -84,8 +86,8 @@ class LivingReferences {
  public:
   explicit LivingReferences(const Version& version) : version_(version) {}
 
-  /// Null when the value of (key, birth) is dead. Valid until the next call.
-  Result<const ValueReference*> Find(Slice key, const FileId& birth) {
+  /// Null when the value of (key, blob file) is dead. Valid until the next call.
+  Result<const ValueReference*> Find(Slice key, const FileId& blob_file) {
     if (!known_ || key != key_) {
       known_ = false;
       key_ = key;
@@ -93,7 +95,7 @@ class LivingReferences {
       known_ = true;
     }
     for (const ValueReference& reference : references_)
-      if (reference.birth == birth) return &reference;
+      if (reference.blob_file == blob_file) return &reference;
     return nullptr;
   }
 
@@ -131,27 +133,28 @@ class LivingReferences {
   std::vector<ValueReference> references_;  // several only for a list
 };
 
-// Decides which file a live value goes to. A birth may be split by temperature, but a key may have
-// at most one hot and one cold place, because a lookup asks every place. Therefore a birth with
-// places outside the inputs is not split; its values keep the temperature of their input file.
+// Decides which file a live value goes to. A blob file may be split by temperature, but a key may
+// have at most one hot and one cold place, because a lookup asks every place. Therefore a blob file
+// with locations outside the inputs is not split; its values keep the temperature of their input
+// file.
 class Temperatures {
  public:
   Temperatures(const JobContext& context, const GcInput& input) : drops_(context.drop_cache) {
     for (const std::shared_ptr<ValueFileMeta>& file : input.files) inputs_.insert(file.get());
     for (const auto& file : input.files)
-      for (const BirthShare& share : file->births) Judge(*input.version, share.birth);
+      for (const BlobReference& share : file->blob_files) Judge(*input.version, share.blob_file);
   }
-  bool IsHot(Slice key, const FileId& birth, const ValueFileMeta& from) const {
-    return split_.contains(birth) ? drops_->IsHot(key) : from.hot;
+  bool IsHot(Slice key, const FileId& blob_file, const ValueFileMeta& from) const {
+    return split_.contains(blob_file) ? drops_->IsHot(key) : from.hot;
   }
 
  private:
-  void Judge(const Version& version, const FileId& birth) {
-    const auto it = version.births.find(birth);
-    if (drops_ == nullptr || it == version.births.end()) return;
-    for (const Placement& place : it->second->places)
-      if (!inputs_.contains(place.file.get())) return;
-    split_.insert(birth);
+  void Judge(const Version& version, const FileId& blob_file) {
+    const auto it = version.blob_files.find(blob_file);
+    if (drops_ == nullptr || it == version.blob_files.end()) return;
+    for (const BlobLocation& location : it->second->locations)
+      if (!inputs_.contains(location.file.get())) return;
+    split_.insert(blob_file);
   }
 
   const DropCache* const drops_;
@@ -238,7 +241,7 @@ class SurvivorCopy {
  public:
   SurvivorCopy(JobBreak* job_break, ValueOutput* out) : break_(*job_break), out_(*out) {}
 
-  /// Call in ascending order of (key, birth).
+  /// Call in ascending order of (key, blob file).
   Status Add(const ValueFileMeta& from, const ValueKeyIterator& at, bool hot,
              std::optional<uint64_t> timestamp) {
     const KeyIndexEntry entry = at.index_entry();
@@ -277,10 +280,10 @@ class SurvivorCopy {
     LAVA_RETURN_IF_ERROR(survivor.reader->TakeStored(key, at, record, &codec, &stored));
     if (codec == kZstdDictionary) {  // only readable with the dictionary of its file
       LAVA_RETURN_IF_ERROR(survivor.reader->DecodeStored(at, codec, stored, &raw_));
-      return out_.Add(key, at.birth, survivor.hot, raw_, survivor.timestamp);
+      return out_.Add(key, at.blob_file, survivor.hot, raw_, survivor.timestamp);
     }
-    return out_.AddStored(key, at.birth, survivor.hot, codec, static_cast<uint32_t>(at.raw_bytes),
-                          stored, survivor.timestamp);
+    return out_.AddStored(key, at.blob_file, survivor.hot, codec,
+                          static_cast<uint32_t>(at.raw_bytes), stored, survivor.timestamp);
   }
 
   JobBreak& break_;
@@ -332,10 +335,10 @@ class Collection {
  private:
   Status Judge(MergedKeys::Input* at) {
     const Slice key = at->keys->key();
-    const FileId& birth = at->keys->birth();
+    const FileId& blob_file = at->keys->blob_file();
     const ValueReference* reference = nullptr;
-    if (at->places.Shows(key, birth)) {
-      LAVA_ASSIGN_OR_RETURN(reference, living_.Find(key, birth));
+    if (at->locations.Shows(key, blob_file)) {
+      LAVA_ASSIGN_OR_RETURN(reference, living_.Find(key, blob_file));
     }
     if (reference == nullptr) {
       ++output_.values_dead;
@@ -344,13 +347,13 @@ class Collection {
     if (HasExpired(tables_.OptionsOf(key), reference->timestamp, input_.now_ms)) {
       const auto written_ms = static_cast<int64_t>(*reference->timestamp);
       const auto [noted, is_new] =
-          output_.births_expired.try_emplace({birth, *tables_.IdOf(key)}, written_ms);
+          output_.blob_files_expired.try_emplace({blob_file, *tables_.IdOf(key)}, written_ms);
       if (!is_new) noted->second = std::max(noted->second, written_ms);
       ++output_.values_expired;
       return Status::OK();
     }
     ++output_.values_live;
-    return copy_.Add(*at->file, *at->keys, temperatures_.IsHot(key, birth, *at->file),
+    return copy_.Add(*at->file, *at->keys, temperatures_.IsHot(key, blob_file, *at->file),
                      reference->timestamp);
   }
 

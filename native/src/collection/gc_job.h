@@ -18,21 +18,21 @@ struct GcInput {
   std::vector<std::shared_ptr<ValueFileMeta>> expired;
   std::map<uint64_t, TableOptions> tables;  // registered ones; values of others never expire
   /// The time that decides expiry. Only the proven time (DropTime::older_ms) may be used, because
-  /// the marks in births_expired cover all values up to a timestamp.
+  /// the marks in blob_files_expired cover all values up to a timestamp.
   int64_t now_ms = 0;
 };
 struct GcOutput {
   std::vector<std::shared_ptr<ValueFileMeta>> files;  // with their readers
   uint64_t values_live = 0, values_dead = 0, values_expired = 0;
-  /// By birth and table: the newest timestamp of expired values that were not copied.
-  std::map<std::pair<FileId, uint64_t>, int64_t> births_expired;
+  /// By blob file and table: the newest timestamp of expired values that were not copied.
+  std::map<std::pair<FileId, uint64_t>, int64_t> blob_files_expired;
   /// Bytes of values. Dead ranges of a block or more are never read (Scavenger 3.2, lazy read).
   uint64_t bytes_read = 0;
   uint64_t bytes_written = 0;
 };
 
-/// Copies live values from value files to new ones in key order. Each value keeps its birth and its
-/// stored form; only a value compressed with its file's dictionary is compressed again. Expired
+/// Copies live values from value files to new ones in key order. Each value keeps its blob file and
+/// its stored form; only a value compressed with its file's dictionary is compressed again. Expired
 /// values count as dead: readers see the expiry in the reference, which a later compaction drops.
 /// Does not change the version. Memory does not grow with the files' sizes.
 /// Threads:    any one.

@@ -58,18 +58,18 @@ class GcTree : public TreeForTest {
     EXPECT_TRUE(status.ok()) << status.ToString();
     return output;
   }
-  /// Installs the result as the database does for inputs whose births are visible as a whole.
+  /// Installs the result as the database does for inputs whose blob files are visible as a whole.
   void InstallGc(const GcInput& input, const GcOutput& output) {
     VersionEdit edit;
     for (const auto& file : input.files) edit.values_removed.push_back(file->id);
     for (const auto& file : output.files) {
       VersionEdit::AddedValueFile added{file, {}};
-      for (const BirthShare& share : file->births)
-        added.places.push_back({share.birth, file->lower, file->upper});
+      for (const BlobReference& share : file->blob_files)
+        added.locations.push_back({share.blob_file, file->lower, file->upper});
       edit.values_added.push_back(added);
     }
-    for (const auto& [of, newest_ms] : output.births_expired)
-      edit.births_expired.push_back({of.first, of.second, newest_ms});
+    for (const auto& [of, newest_ms] : output.blob_files_expired)
+      edit.blob_files_expired.push_back({of.first, of.second, newest_ms});
     Apply(edit);
   }
   std::string PathOf(const ValueFileMeta& file) { return context().ValuePathOf(file.id); }
@@ -88,13 +88,13 @@ class GcTree : public TreeForTest {
   FaultFileSystem faults_;
 };
 
-/// The values in a file as "key<number of birth>". Keys lack their first six bytes.
+/// The values in a file as "key<number of blob file>". Keys lack their first six bytes.
 std::vector<std::string> Held(const ValueFileMeta& file) {
   std::vector<std::string> held;
   const auto at = ReaderOf(file)->NewKeyIterator();
   for (; at->Valid(); at->Next())
     held.push_back(std::string(at->key().substr(1 + kTableIdBytes)) + "<" +
-                   std::to_string(at->birth().number) + ">");
+                   std::to_string(at->blob_file().number) + ">");
   EXPECT_TRUE(at->status().ok());
   return held;
 }
@@ -123,8 +123,8 @@ TEST(GcJob, CopiesWhatLivesAndNeverReadsWhatIsDead) {
   EXPECT_EQ(output.values_dead, 4u);
   EXPECT_EQ(output.bytes_read, living_bytes);
   ASSERT_EQ(output.files.size(), 1u);
-  const std::string born = "<" + std::to_string(first->id.number) + ">";
-  EXPECT_EQ(Held(*output.files[0]), (Names{"a" + born, "z" + born}));
+  const std::string from = "<" + std::to_string(first->id.number) + ">";
+  EXPECT_EQ(Held(*output.files[0]), (Names{"a" + from, "z" + from}));
   EXPECT_EQ(output.bytes_written, output.files[0]->bytes);
   EXPECT_TRUE(ReaderOf(*output.files[0])->VerifyAll().ok());
   tree.InstallGc(input, output);
@@ -132,8 +132,8 @@ TEST(GcJob, CopiesWhatLivesAndNeverReadsWhatIsDead) {
 }
 
 // Every key has its value in at most one hot and one cold file, however often the parts of a split
-// birth are collected, together or separately. So lookups through places stay O(1).
-TEST(GcJob, ABirthIsPartedByTemperatureOnceAtMost) {
+// blob file are collected, together or separately. So lookups through locations stay O(1).
+TEST(GcJob, ABlobFileIsPartedByTemperatureOnceAtMost) {
   bool parted = false, hot = false;
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     SCOPED_TRACE(seed);
@@ -156,14 +156,15 @@ TEST(GcJob, ABirthIsPartedByTemperatureOnceAtMost) {
       for (const auto& file : tree.ValueFiles())
         if (random.OneIn(2)) input.files.push_back(file);
       tree.InstallGc(input, tree.Collect(input));
-      for (const auto& [id, birth] : tree.version()->births) {
+      for (const auto& [id, blob_file] : tree.version()->blob_files) {
         for (const std::string& key : keys) {
-          int places[2] = {0, 0};
-          for (const Placement& place : birth->places)
-            if (K(key) >= place.lower && K(key) < place.upper) ++places[place.file->hot];
-          EXPECT_LE(places[0], 1);
-          EXPECT_LE(places[1], 1);
-          parted |= places[0] + places[1] == 2;
+          int locations[2] = {0, 0};
+          for (const BlobLocation& location : blob_file->locations)
+            if (K(key) >= location.lower && K(key) < location.upper)
+              ++locations[location.file->hot];
+          EXPECT_LE(locations[0], 1);
+          EXPECT_LE(locations[1], 1);
+          parted |= locations[0] + locations[1] == 2;
         }
       }
       for (const auto& file : tree.ValueFiles()) hot |= file->hot;
@@ -205,11 +206,11 @@ TEST(GcJob, NothingAliveCreatesNoFile) {
   const GcInput input = tree.AllFiles();
   tree.InstallGc(input, output);
   EXPECT_TRUE(tree.version()->value_files.empty());
-  EXPECT_FALSE(tree.version()->births.empty()) << "the ghosts below";
+  EXPECT_FALSE(tree.version()->blob_files.empty()) << "the ghosts below";
   EXPECT_TRUE(tree.Scan().empty());
 }
 
-TEST(GcJob, BirthNamesAreKeptThroughGenerations) {
+TEST(GcJob, BlobFileNamesAreKeptThroughGenerations) {
   GcTree tree;
   tree.PutLarge({"a", "b"});
   tree.SealAndFlush();
@@ -223,8 +224,8 @@ TEST(GcJob, BirthNamesAreKeptThroughGenerations) {
     const GcOutput output = tree.Collect(input);
     ASSERT_EQ(output.files.size(), 1u);
     EXPECT_EQ(Held(*output.files[0]), (Names{"a" + a, "b" + a, "c" + c}));
-    ASSERT_EQ(output.files[0]->births.size(), 2u);
-    EXPECT_EQ(output.files[0]->births[0], (BirthShare{first, 2, 2 * Large("a").size()}));
+    ASSERT_EQ(output.files[0]->blob_files.size(), 2u);
+    EXPECT_EQ(output.files[0]->blob_files[0], (BlobReference{first, 2, 2 * Large("a").size()}));
     tree.InstallGc(input, output);
     EXPECT_EQ(tree.Scan(), tree.model());
   }
@@ -313,13 +314,13 @@ TEST(GcJob, OnlyKeysThatTheFileStandsForAreCopied) {
   edit.values_added.push_back({second, {{first->id, K("b"), second->upper}}});
   tree.Apply(edit);
   EXPECT_EQ(tree.Scan(), tree.model());
-  const std::string born = "<" + std::to_string(first->id.number) + ">";
-  EXPECT_EQ(Held(*tree.Collect(tree.InputOf({first})).files.at(0)), (Names{"a" + born}));
+  const std::string from = "<" + std::to_string(first->id.number) + ">";
+  EXPECT_EQ(Held(*tree.Collect(tree.InputOf({first})).files.at(0)), (Names{"a" + from}));
   EXPECT_EQ(Held(*tree.Collect(tree.InputOf({second})).files.at(0)),
-            (Names{"b" + born, "c" + born, "d" + born}));
+            (Names{"b" + from, "c" + from, "d" + from}));
   const GcInput both = tree.AllFiles();
   const GcOutput output = tree.Collect(both);
-  EXPECT_EQ(Held(*output.files.at(0)), (Names{"a" + born, "b" + born, "c" + born, "d" + born}));
+  EXPECT_EQ(Held(*output.files.at(0)), (Names{"a" + from, "b" + from, "c" + from, "d" + from}));
   EXPECT_EQ(output.values_dead, 4u);
 }
 
@@ -440,7 +441,7 @@ TEST(GcJob, WhatHasExpiredByItsReferenceIsLeftBehindUnread) {
   EXPECT_EQ(output.values_live, 2u);
   EXPECT_EQ(output.values_dead, 0u);
   EXPECT_EQ(output.values_expired, 2u);
-  EXPECT_EQ(output.births_expired, (decltype(output.births_expired){{{file->id, 7}, 101}}));
+  EXPECT_EQ(output.blob_files_expired, (decltype(output.blob_files_expired){{{file->id, 7}, 101}}));
   ASSERT_EQ(output.files.size(), 1u);
   EXPECT_EQ(output.files[0]->tables.at(7), (TableShare{2, output.files[0]->raw_bytes, 103}));
 
@@ -458,8 +459,8 @@ TEST(GcJob, WhatHasExpiredByItsReferenceIsLeftBehindUnread) {
   // A compaction drops the references although the TTL is off and nothing expires by it.
   tree.tables[7].ttl_ms = 0;
   tree.Compact(tree.PlanLevels(0, 1));
-  ASSERT_EQ(tree.version()->births.size(), 1u);
-  EXPECT_EQ(tree.version()->births.at(file->id)->records, 2u);
+  ASSERT_EQ(tree.version()->blob_files.size(), 1u);
+  EXPECT_EQ(tree.version()->blob_files.at(file->id)->records, 2u);
 }
 
 TEST(GcJob, ATableWithoutAClockNeverExpires) {
@@ -531,9 +532,9 @@ TEST(GcJob, ValuesOfAFilesDictionaryAreCompressedAnew) {
   EXPECT_TRUE(tree.HasDictionary(file)) << "the values came raw, and train the output's own";
   EXPECT_EQ(output.values_live, 600u);
   EXPECT_EQ(output.values_dead, 200u);
-  EXPECT_EQ(file.births.size(), 2u);
-  const std::string born = "<" + std::to_string(first->id.number) + ">";
-  EXPECT_EQ(Held(file).at(1), "k10001" + born);
+  EXPECT_EQ(file.blob_files.size(), 2u);
+  const std::string from = "<" + std::to_string(first->id.number) + ">";
+  EXPECT_EQ(Held(file).at(1), "k10001" + from);
   tree.InstallGc(input, output);
   EXPECT_EQ(tree.Scan(), tree.model());
   tree.CollectAll();

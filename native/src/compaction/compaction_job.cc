@@ -67,7 +67,8 @@ class GoneReferences {
  public:
   GoneReferences(const CompactionInput& input, uint32_t partition_bytes)
       : version_(*input.version), tables_(input.tables, partition_bytes) {
-    for (const auto& [id, birth] : version_.births) any_ = any_ || !birth->expired_to_ms.empty();
+    for (const auto& [id, blob_file] : version_.blob_files)
+      any_ = any_ || !blob_file->expired_to_ms.empty();
   }
   bool Holds(const Record& record) const {
     if (!any_) return false;

@@ -38,16 +38,16 @@ bool HoldsLists(const ValueFileMeta& file, const std::map<uint64_t, TableOptions
   });
 }
 
-// The part of the birth that the compaction needs; null if there is none.
-std::shared_ptr<const Birth> InScope(const Birth& birth, const CompactionInput& input) {
-  auto part = std::make_shared<Birth>();
-  part->expired_to_ms = birth.expired_to_ms;
-  std::copy_if(birth.places.begin(), birth.places.end(), std::back_inserter(part->places),
-               [&](const Placement& place) {
-                 return input.merged_values.contains(place.file.get()) ||
-                        HoldsLists(*place.file, input.tables);
+// The part of the blob file that the compaction needs; null if there is none.
+std::shared_ptr<const BlobFile> InScope(const BlobFile& blob_file, const CompactionInput& input) {
+  auto part = std::make_shared<BlobFile>();
+  part->expired_to_ms = blob_file.expired_to_ms;
+  std::copy_if(blob_file.locations.begin(), blob_file.locations.end(),
+               std::back_inserter(part->locations), [&](const BlobLocation& location) {
+                 return input.merged_values.contains(location.file.get()) ||
+                        HoldsLists(*location.file, input.tables);
                });
-  return part->expired_to_ms.empty() && part->places.empty() ? nullptr : part;
+  return part->expired_to_ms.empty() && part->locations.empty() ? nullptr : part;
 }
 
 }  // namespace
@@ -70,11 +70,12 @@ std::shared_ptr<const Version> ScopeOf(const CompactionInput& input) {
   }
   for (const CompactionInput::Level& level : input.inputs) {
     for (const FileEntry& entry : level.entries) {
-      for (const BirthShare& share : entry.file->births) {
-        const auto known = input.version->births.find(share.birth);
-        if (known == input.version->births.end() || scope->births.contains(share.birth)) continue;
-        if (std::shared_ptr<const Birth> birth = InScope(*known->second, input))
-          scope->births.emplace(share.birth, std::move(birth));
+      for (const BlobReference& share : entry.file->blob_references) {
+        const auto known = input.version->blob_files.find(share.blob_file);
+        if (known == input.version->blob_files.end() || scope->blob_files.contains(share.blob_file))
+          continue;
+        if (std::shared_ptr<const BlobFile> blob_file = InScope(*known->second, input))
+          scope->blob_files.emplace(share.blob_file, std::move(blob_file));
       }
     }
   }

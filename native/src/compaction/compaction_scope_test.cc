@@ -25,17 +25,17 @@ TEST(CompactionScope, HoldsWhatOverlapsTheInputsAndOnlyMergedValueFiles) {
   version->levels[2] = {Entry("a", "c"), Entry("c", "e"), Entry("e", "")};
   auto file = std::make_shared<ValueFileMeta>();
   const std::weak_ptr<ValueFileMeta> kept = file;
-  Birth gone, live;
+  BlobFile gone, live;
   auto other = std::make_shared<ValueFileMeta>();
-  gone.places = {{file, "a", "z"}};
-  live.places = {{file, "a", "c"}, {other, "c", "z"}};
+  gone.locations = {{file, "a", "z"}};
+  live.locations = {{file, "a", "c"}, {other, "c", "z"}};
   gone.expired_to_ms[7] = 5;
-  version->births[Id(1)] = std::make_shared<Birth>(gone);
-  version->births[Id(2)] = std::make_shared<Birth>(live);
-  version->births[Id(3)] = std::make_shared<Birth>(gone);
+  version->blob_files[Id(1)] = std::make_shared<BlobFile>(gone);
+  version->blob_files[Id(2)] = std::make_shared<BlobFile>(live);
+  version->blob_files[Id(3)] = std::make_shared<BlobFile>(gone);
   version->value_files[Id(1)] = {file, 3};
-  gone.places.clear();
-  live.places.clear();
+  gone.locations.clear();
+  live.locations.clear();
   file.reset();
 
   CompactionInput input;
@@ -45,26 +45,26 @@ TEST(CompactionScope, HoldsWhatOverlapsTheInputsAndOnlyMergedValueFiles) {
   input.inputs.push_back({2, {Entry("c", "e")}});
   const std::shared_ptr<const Version> scope = ScopeOf(input);
   EXPECT_EQ(Show(*scope), "b-e |c-d d-f |c-e e- ");
-  ASSERT_EQ(scope->births.size(), 1u) << "only what the inputs name and what had expired";
-  EXPECT_EQ(scope->births.begin()->first, Id(1));
-  EXPECT_EQ(scope->births.begin()->second->expired_to_ms.at(7), 5);
+  ASSERT_EQ(scope->blob_files.size(), 1u) << "only what the inputs name and what had expired";
+  EXPECT_EQ(scope->blob_files.begin()->first, Id(1));
+  EXPECT_EQ(scope->blob_files.begin()->second->expired_to_ms.at(7), 5);
 
   input.merged_values = {other.get()};
   const std::shared_ptr<const Version> merging = ScopeOf(input);
-  ASSERT_EQ(merging->births.size(), 2u);
-  ASSERT_EQ(merging->births.at(Id(2))->places.size(), 1u);
-  EXPECT_EQ(merging->births.at(Id(2))->places[0].file, other);
-  EXPECT_TRUE(merging->births.at(Id(1))->places.empty());
+  ASSERT_EQ(merging->blob_files.size(), 2u);
+  ASSERT_EQ(merging->blob_files.at(Id(2))->locations.size(), 1u);
+  EXPECT_EQ(merging->blob_files.at(Id(2))->locations[0].file, other);
+  EXPECT_TRUE(merging->blob_files.at(Id(1))->locations.empty());
 
   input.merged_values.clear();
   other->tables[7].Add(100, std::nullopt);
   input.tables[7] = {.kind = TableKind::kMap};
-  EXPECT_FALSE(ScopeOf(input)->births.contains(Id(2)));
+  EXPECT_FALSE(ScopeOf(input)->blob_files.contains(Id(2)));
   input.tables[7] = {.kind = TableKind::kList};
   const std::shared_ptr<const Version> lists = ScopeOf(input);
-  ASSERT_TRUE(lists->births.contains(Id(2))) << "its parts may have to be put together";
-  ASSERT_EQ(lists->births.at(Id(2))->places.size(), 1u);
-  EXPECT_EQ(lists->births.at(Id(2))->places[0].file, other);
+  ASSERT_TRUE(lists->blob_files.contains(Id(2))) << "its parts may have to be put together";
+  ASSERT_EQ(lists->blob_files.at(Id(2))->locations.size(), 1u);
+  EXPECT_EQ(lists->blob_files.at(Id(2))->locations[0].file, other);
 
   input.version.reset();
   version.reset();

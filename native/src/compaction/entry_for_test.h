@@ -11,11 +11,11 @@ namespace lava {
 
 /// An entry that shows its whole file, from `lower` to `upper`.
 inline FileEntry Entry(const std::string& lower, const std::string& upper,
-                       std::vector<BirthShare> births = {}) {
+                       std::vector<BlobReference> references = {}) {
   auto file = std::make_shared<FileMeta>();
   file->lower = lower;
   file->upper = upper;
-  file->births = std::move(births);
+  file->blob_references = std::move(references);
   return {file, lower, upper};
 }
 

@@ -90,7 +90,7 @@ class TreeForTest {
     sealed_.resize(sealed_.size() - count);
     VersionEdit edit;
     if (output.file != nullptr) edit.Add(0, EntryOf(output.file));
-    for (const auto& file : output.value_files) edit.AddBorn(file);
+    for (const auto& file : output.value_files) edit.AddNewValueFile(file);
     Apply(edit);
   }
   void SealAndFlush() {
@@ -132,7 +132,7 @@ class TreeForTest {
     for (const auto& part : input.inputs)
       for (const FileEntry& entry : part.entries) edit.Remove(part.level, entry);
     for (const auto& file : output.files) edit.Add(input.output_level, EntryOf(file));
-    for (const auto& file : output.value_files) edit.AddBorn(file);
+    for (const auto& file : output.value_files) edit.AddNewValueFile(file);
     Apply(edit);
   }
   void Apply(const VersionEdit& edit) {
@@ -214,7 +214,7 @@ class TreeForTest {
     return status.ok() ? std::string(value) : status.ToString();
   }
   /// The records of one file, one per line: "put key=value". Keys lack their first six bytes. For a
-  /// reference the value is the number of the file in which its value was born.
+  /// reference the value is the number of the file in which its value was first written.
   static std::string Dump(const FileMeta& file) {
     std::string text;
     const auto it = ReaderOf(file)->NewIterator({});
@@ -226,7 +226,7 @@ class TreeForTest {
       text.append(r.key.substr(1 + kTableIdBytes));
       if (ValueReference to; r.kind == RecordKind::kPutReference) {
         EXPECT_TRUE(DecodeReference(r.value, &to));
-        text.append("=").append(std::to_string(to.birth.number));
+        text.append("=").append(std::to_string(to.blob_file.number));
       } else if (HasParts(r.kind)) {
         std::vector<ListPart> parts;
         EXPECT_TRUE(SplitList(r.value, &parts).ok());
@@ -234,7 +234,7 @@ class TreeForTest {
           if (part.is_reference) {
             EXPECT_TRUE(ReferenceOf(part, &to).ok());
           }
-          text.append(" ").append(part.is_reference ? std::to_string(to.birth.number)
+          text.append(" ").append(part.is_reference ? std::to_string(to.blob_file.number)
                                                     : std::string(part.bytes));
         }
       } else if (!r.value.empty()) {

@@ -61,9 +61,9 @@ class CollectionPlanner {
   std::shared_ptr<GcTask> Plan(const PlanInputs& inputs, const RunningJobs& jobs, int64_t now_ms,
                                std::unique_ptr<CollectionFindings> findings);
 
-  /// A collection wrote the file, and references name so many bytes of the births in it. The file
-  /// has no garbage before that number falls: a share of garbage that is estimated from the births
-  /// may belong to their other files.
+  /// A collection wrote the file, and references name so many bytes of the blob files in it. The
+  /// file has no garbage before that number falls: a share of garbage that is estimated from the
+  /// blob files may belong to their other files.
   void NoteOutput(const FileId& file, uint64_t referenced_bytes);
 
   /// The number of value files that all plans have looked at, for tests.

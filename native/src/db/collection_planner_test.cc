@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "manifest/births_for_test.h"
+#include "manifest/blob_files_for_test.h"
 
 namespace lava {
 namespace {
@@ -25,11 +25,11 @@ class CollectionPlannerTest : public ::testing::Test {
   // A value file of 1000 bytes, and a key file that references so many of them.
   std::shared_ptr<ValueFileMeta> Add(uint64_t number, uint64_t referenced,
                                      std::optional<int64_t> newest_ms = std::nullopt) {
-    const auto values = BornFile(number, 10, 1000);
+    const auto values = NewValueFile(number, 10, 1000);
     if (newest_ms)
       values->tables[kTable] = {.records = 10, .raw_bytes = 1000, .newest_ms = *newest_ms};
     keys_[number] = WholeOf(KeyFileOf(1000 + number, {{IdOf(number), 1, referenced}}));
-    births_.Flush(keys_[number], {values});
+    blob_files_.Flush(keys_[number], {values});
     return values;
   }
   // A compaction replaces that key file by one that references fewer bytes.
@@ -38,10 +38,10 @@ class CollectionPlannerTest : public ::testing::Test {
     edit.Remove(0, keys_[number]);
     keys_[number] = WholeOf(KeyFileOf(++rewritten_, {{IdOf(number), 1, referenced}}));
     edit.Add(0, keys_[number]);
-    births_.Apply(edit);
+    blob_files_.Apply(edit);
   }
   std::shared_ptr<GcTask> Plan(CollectionPlanner* planner) {
-    inputs_.version = births_.state().version;
+    inputs_.version = blob_files_.state().version;
     return planner->Plan(inputs_, jobs_, now_ms_, planner->TakeFindings());
   }
   std::shared_ptr<GcTask> Plan() { return Plan(&planner_); }
@@ -65,7 +65,7 @@ class CollectionPlannerTest : public ::testing::Test {
   CollectionPlanner planner_{&options_, &late_files_};
   JobCounts counts_;
   RunningJobs jobs_{&counts_};
-  BirthsForTest births_;
+  BlobFilesForTest blob_files_;
   PlanInputs inputs_;
   int64_t now_ms_ = 0;
   std::map<uint64_t, FileEntry> keys_;
@@ -106,9 +106,9 @@ TEST_F(CollectionPlannerTest, OnlyFilesThatChangedAreLookedAt) {
   VersionEdit edit;
   for (uint64_t number = 1; number <= 2000; ++number) {
     edit.Add(0, WholeOf(KeyFileOf(10'000 + number, {{IdOf(number), 10, 1000}})));
-    edit.AddBorn(BornFile(number, 10, 1000));
+    edit.AddNewValueFile(NewValueFile(number, 10, 1000));
   }
-  births_.Apply(edit);
+  blob_files_.Apply(edit);
   ExpectNothing();
   EXPECT_EQ(planner_.files_looked_at(), 2000u);
   Add(3000, 1000);
@@ -223,31 +223,32 @@ TEST_F(CollectionPlannerTest, FindingsLetGoOfTheVersion) {
   Add(1, 1000);
   Add(2, 1000);
   ASSERT_EQ(Plan(), nullptr);
-  std::weak_ptr<ValueFileMeta> gone = births_.version().value_files.at(IdOf(1)).file;
-  births_.RemoveKeys(0, keys_[1]);
-  ASSERT_FALSE(births_.version().value_files.contains(IdOf(1)));
-  BirthsForTest other;  // the helper's own table of files keeps all of them
-  std::swap(births_, other);
+  std::weak_ptr<ValueFileMeta> gone = blob_files_.version().value_files.at(IdOf(1)).file;
+  blob_files_.RemoveKeys(0, keys_[1]);
+  ASSERT_FALSE(blob_files_.version().value_files.contains(IdOf(1)));
+  BlobFilesForTest other;  // the helper's own table of files keeps all of them
+  std::swap(blob_files_, other);
   inputs_.version = std::make_shared<Version>(other.version());
   EXPECT_EQ(planner_.Plan(inputs_, jobs_, now_ms_, planner_.TakeFindings()), nullptr);
   inputs_.version.reset();
   keys_.clear();
-  other = BirthsForTest();
+  other = BlobFilesForTest();
   EXPECT_TRUE(gone.expired()) << "a file that left the version is not removed";
   (void)planner_.TakeFindings();
 }
 
-// A collection's output has no garbage before references to its births become fewer.
-TEST_F(CollectionPlannerTest, AnOutputsGarbageIsCountedFromItsBirthOn) {
+// A collection's output has no garbage before references to its blob files become fewer.
+TEST_F(CollectionPlannerTest, AnOutputsGarbageIsCountedFromItsCreationOn) {
   keys_[1] = WholeOf(KeyFileOf(1001, {{IdOf(1), 5, 500}}));
-  births_.Flush(keys_[1], {BornFile(1, 10, 1000)});
-  // A hot and a cold output, both of all keys: by the births, half of each is garbage.
+  blob_files_.Flush(keys_[1], {NewValueFile(1, 10, 1000)});
+  // A hot and a cold output, both of all keys: by the blob files, half of each is garbage.
   planner_.NoteOutput(IdOf(20), 500);
   planner_.NoteOutput(IdOf(21), 500);
   ASSERT_NE(Plan(), nullptr);  // a plan on the version before the outputs
-  births_.Replace({1}, {{ValueFileOf(20, "a", "z", {{IdOf(1), 5, 500}}), {{IdOf(1), "a", "z"}}},
-                        {ValueFileOf(21, "a", "z", {{IdOf(1), 5, 500}}), {{IdOf(1), "a", "z"}}}});
-  ASSERT_EQ(births_.version().value_files.at(IdOf(20)).garbage.estimate, 250u);
+  blob_files_.Replace({1},
+                      {{ValueFileOf(20, "a", "z", {{IdOf(1), 5, 500}}), {{IdOf(1), "a", "z"}}},
+                       {ValueFileOf(21, "a", "z", {{IdOf(1), 5, 500}}), {{IdOf(1), "a", "z"}}}});
+  ASSERT_EQ(blob_files_.version().value_files.at(IdOf(20)).garbage.estimate, 250u);
   ExpectNothing();
   Rewrite(1, 480);
   ExpectNothing();
@@ -273,7 +274,7 @@ TEST_F(CollectionPlannerTest, FindingsNeverHideAnything) {
         break;
       case 3:
         if (const auto key = one_of(); key != keys_.end()) {
-          births_.RemoveKeys(0, key->second);
+          blob_files_.RemoveKeys(0, key->second);
           keys_.erase(key);
         }
         break;
@@ -307,7 +308,7 @@ TEST_F(CollectionPlannerTest, FindingsNeverHideAnything) {
         keys_.erase(file->id.number);
       }
     }
-    births_.Apply(edit);
+    blob_files_.Apply(edit);
     jobs_.Clear();
   }
   EXPECT_GT(found, 50u);

@@ -32,12 +32,13 @@ void Unite(std::vector<Bounds>* ranges) {
   *ranges = std::move(united);
 }
 
-// Marks the births in files that are dropped because all of their values have expired.
-void ExpireBirthsOf(const std::vector<std::shared_ptr<ValueFileMeta>>& files, VersionEdit* edit) {
+// Marks the blob files in files that are dropped because all of their values have expired.
+void ExpireBlobFilesOf(const std::vector<std::shared_ptr<ValueFileMeta>>& files,
+                       VersionEdit* edit) {
   for (const std::shared_ptr<ValueFileMeta>& file : files) {
-    for (const BirthShare& birth : file->births)
+    for (const BlobReference& blob_file : file->blob_files)
       for (const auto& [table, share] : file->tables)
-        edit->births_expired.push_back({birth.birth, table, share.newest_ms});
+        edit->blob_files_expired.push_back({blob_file.blob_file, table, share.newest_ms});
   }
 }
 
@@ -48,7 +49,7 @@ bool HasStillExpired(const GcInput& input, const GcOutput& output, int64_t now_m
     return table != input.tables.end() &&
            HasExpired(&table->second, static_cast<uint64_t>(noted.second), now_ms);
   };
-  return std::all_of(output.births_expired.begin(), output.births_expired.end(), expired) &&
+  return std::all_of(output.blob_files_expired.begin(), output.blob_files_expired.end(), expired) &&
          std::all_of(input.expired.begin(), input.expired.end(),
                      [&](const auto& file) { return HasAllExpired(*file, input.tables, now_ms); });
 }
@@ -90,9 +91,9 @@ Status CollectionRunner::Run(const GcTask& task, const NoteOutput& note, Collect
   return Status::OK();
 }
 
-// The outputs take the inputs' places of all births that these held. The places are those of the
-// manifest's version now: births may have left it since the job began. Not *installed: the clock
-// was set back, so that dropped values have not expired. The outputs are then removed.
+// The outputs take the inputs' locations of all blob files that these held. The locations are those
+// of the manifest's version now: blob files may have left it since the job began. Not *installed:
+// the clock was set back, so that dropped values have not expired. The outputs are then removed.
 Status CollectionRunner::Install(const GcTask& task, const GcOutput& output, const NoteOutput& note,
                                  bool* installed) {
   MutexLock install(tree_->versions.install_mutex());
@@ -111,32 +112,33 @@ Status CollectionRunner::Install(const GcTask& task, const GcOutput& output, con
   VersionEdit edit;
   for (const std::shared_ptr<ValueFileMeta>& file : task.input.expired)
     if (now.value_files.contains(file->id)) edit.values_removed.push_back(file->id);
-  if (!edit.values_removed.empty()) ExpireBirthsOf(task.input.expired, &edit);
-  for (const auto& [of, timestamp_ms] : output.births_expired)
-    edit.births_expired.push_back({of.first, of.second, timestamp_ms});
-  std::map<FileId, std::vector<Bounds>> places;  // of the inputs, by birth
+  if (!edit.values_removed.empty()) ExpireBlobFilesOf(task.input.expired, &edit);
+  for (const auto& [of, timestamp_ms] : output.blob_files_expired)
+    edit.blob_files_expired.push_back({of.first, of.second, timestamp_ms});
+  std::map<FileId, std::vector<Bounds>> locations;  // of the inputs, by blob file
   for (const std::shared_ptr<ValueFileMeta>& file : task.input.files) {
     if (!now.value_files.contains(file->id)) continue;
     edit.values_removed.push_back(file->id);
-    for (const BirthShare& share : file->births) {
-      const auto birth = now.births.find(share.birth);
-      if (birth == now.births.end()) continue;
-      for (const Placement& place : birth->second->places)
-        if (place.file == file) places[share.birth].push_back({place.lower, place.upper});
+    for (const BlobReference& share : file->blob_files) {
+      const auto blob_file = now.blob_files.find(share.blob_file);
+      if (blob_file == now.blob_files.end()) continue;
+      for (const BlobLocation& location : blob_file->second->locations)
+        if (location.file == file)
+          locations[share.blob_file].push_back({location.lower, location.upper});
     }
   }
-  for (auto& [birth, ranges] : places) Unite(&ranges);
+  for (auto& [blob_file, ranges] : locations) Unite(&ranges);
   for (const std::shared_ptr<ValueFileMeta>& file : output.files) {
     VersionEdit::AddedValueFile added{file, {}};
-    for (const BirthShare& share : file->births) {
-      for (const Bounds& range : places[share.birth]) {
+    for (const BlobReference& share : file->blob_files) {
+      for (const Bounds& range : locations[share.blob_file]) {
         std::string lower = std::max(range.lower, file->lower);
         std::string upper = std::min(range.upper, file->upper);
         if (lower < upper)
-          added.places.push_back({share.birth, std::move(lower), std::move(upper)});
+          added.locations.push_back({share.blob_file, std::move(lower), std::move(upper)});
       }
     }
-    if (!added.places.empty()) {
+    if (!added.locations.empty()) {
       edit.values_added.push_back(std::move(added));
     } else {  // all of its values have died meanwhile
       tree_->versions.obsolete_files().Add(file->id.ValueFileName(), file);

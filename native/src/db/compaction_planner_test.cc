@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "manifest/births_for_test.h"
+#include "manifest/blob_files_for_test.h"
 
 namespace lava {
 namespace {
@@ -18,19 +18,19 @@ class CompactionPlannerTest : public ::testing::Test {
     inputs_.origin = IdOf(1).origin;
   }
 
-  FileEntry Add(uint32_t level, uint64_t number, std::vector<BirthShare> births = {},
-                const std::vector<std::shared_ptr<ValueFileMeta>>& born = {},
+  FileEntry Add(uint32_t level, uint64_t number, std::vector<BlobReference> blob_files = {},
+                const std::vector<std::shared_ptr<ValueFileMeta>>& value_files = {},
                 std::string lower = "a", std::string upper = "z") {
     const FileEntry entry =
-        WholeOf(KeyFileOf(number, std::move(births), std::move(lower), std::move(upper)));
+        WholeOf(KeyFileOf(number, std::move(blob_files), std::move(lower), std::move(upper)));
     VersionEdit edit;
     edit.Add(level, entry);
-    for (const auto& file : born) edit.AddBorn(file);
-    births_.Apply(edit);
+    for (const auto& file : value_files) edit.AddNewValueFile(file);
+    blob_files_.Apply(edit);
     return entry;
   }
   const PlanInputs& Inputs() {
-    inputs_.version = births_.state().version;
+    inputs_.version = blob_files_.state().version;
     return inputs_;
   }
   std::optional<CompactionTask> Next() { return planner_.PlanNext(Inputs(), jobs_); }
@@ -44,7 +44,7 @@ class CompactionPlannerTest : public ::testing::Test {
   CompactionPlanner planner_{&options_, &late_files_, &order_budget_, &decisions_};
   JobCounts counts_;
   RunningJobs jobs_{&counts_};
-  BirthsForTest births_;
+  BlobFilesForTest blob_files_;
   PlanInputs inputs_;
 };
 
@@ -75,7 +75,7 @@ TEST_F(CompactionPlannerTest, FilesThatAreDamagedOrNotThereAreLeftAlone) {
   inputs_.avoided = {IdOf(77)};
   EXPECT_TRUE(Next().has_value());
   inputs_.avoided = {};
-  late_files_.Add(births_.version().levels[0][1].file);
+  late_files_.Add(blob_files_.version().levels[0][1].file);
   EXPECT_FALSE(Next().has_value());
 }
 
@@ -131,7 +131,7 @@ TEST_F(CompactionPlannerTest, AFullDiskIsAReasonToExposeGarbageUnlessSomethingIs
 
 // Four L0 files that reference all live values of value file 10, half of which is garbage.
 TEST_F(CompactionPlannerTest, AFilesValuesGoWithTheInputsForItsGarbage) {
-  const auto values = BornFile(10, 100, 2000);
+  const auto values = NewValueFile(10, 100, 2000);
   Add(0, 1, {{IdOf(10), 50, 1000}}, {values});
   for (uint64_t number = 2; number <= 4; ++number) Add(0, number);
   std::optional<CompactionTask> task = Next();
@@ -163,13 +163,13 @@ TEST_F(CompactionPlannerTest, AFilesValuesGoWithTheInputsForItsGarbage) {
 class CompactionPlannerOrderTest : public CompactionPlannerTest {
  protected:
   CompactionPlannerOrderTest() {
-    std::vector<BirthShare> births;
-    std::vector<std::shared_ptr<ValueFileMeta>> born;
+    std::vector<BlobReference> blob_files;
+    std::vector<std::shared_ptr<ValueFileMeta>> value_files;
     for (uint64_t number = 10; number < 14; ++number) {
-      born.push_back(BornFile(number, 20, 2000));
-      births.push_back(born.back()->births.front());
+      value_files.push_back(NewValueFile(number, 20, 2000));
+      blob_files.push_back(value_files.back()->blob_files.front());
     }
-    Add(1, 1, births, born);
+    Add(1, 1, blob_files, value_files);
   }
 };
 

@@ -59,7 +59,7 @@ Status CompactionRunner::Install(const CompactionTask& task, const CompactionOut
   }
   for (const std::shared_ptr<FileMeta>& file : output.files)
     edit.Add(task.input.output_level, {file, file->lower, file->upper});
-  for (const std::shared_ptr<ValueFileMeta>& file : output.value_files) edit.AddBorn(file);
+  for (const std::shared_ptr<ValueFileMeta>& file : output.value_files) edit.AddNewValueFile(file);
   MutexLock install(tree_->versions.install_mutex());
   const CpuSpan cpu(&instance_->counters.install_cpu_us);
   {

@@ -32,16 +32,16 @@ Status DBImpl::GetExternal(Table* table, KeyRef key, EntryLocation* location) {
   LAVA_RETURN_IF_ERROR(LookUpIn(*view, &lookup));
   const ValueReference* const reference = lookup.reference();
   if (reference == nullptr || HasExpired(*view, *impl, lookup) ||
-      reference->birth.origin != tree_->versions.origin() ||
-      !changelog_.Holds(reference->birth.ValueFileName()))
+      reference->blob_file.origin != tree_->versions.origin() ||
+      !changelog_.Holds(reference->blob_file.ValueFileName()))
     return Status::NotFound();
-  *location = {reference->birth.number, reference->logged_offset, reference->logged_bytes, 0};
+  *location = {reference->blob_file.number, reference->logged_offset, reference->logged_bytes, 0};
   if (reference->is_logged()) return Status::OK();
-  const auto file = view->version->value_files.find(reference->birth);
+  const auto file = view->version->value_files.find(reference->blob_file);
   if (file == view->version->value_files.end()) return Status::NotFound();  // it was collected
   ValueHandle handle;
   LAVA_RETURN_IF_ERROR(
-      ReaderOf(*file->second.file)->Locate(internal.slice(), reference->birth, &handle));
+      ReaderOf(*file->second.file)->Locate(internal.slice(), reference->blob_file, &handle));
   location->offset = handle.offset;
   location->bytes = handle.bytes;
   return Status::OK();

@@ -205,7 +205,7 @@ Status FlushScheduler::InstallGroup(const std::shared_ptr<FlushGroup>& group,
 Status FlushScheduler::LogGroup(FlushGroup* group) {
   VersionEdit edit;
   if (group->file != nullptr) edit.Add(0, {group->file, group->file->lower, group->file->upper});
-  for (const std::shared_ptr<ValueFileMeta>& file : group->value_files) edit.AddBorn(file);
+  for (const std::shared_ptr<ValueFileMeta>& file : group->value_files) edit.AddNewValueFile(file);
   {
     MutexLock state(tree_->mutex());
     tree_->AdoptLeft();

@@ -24,14 +24,14 @@ bool ClipBounds(const Clip& clip, Bounded* bounded) {
 }
 
 // Several sources may know one value file, each for keys of its own.
-void ClipPlaces(const Clip& clip, std::vector<VersionEdit::AddedValueFile> source,
-                std::map<FileId, VersionEdit::AddedValueFile>* value_files) {
+void ClipLocations(const Clip& clip, std::vector<VersionEdit::AddedValueFile> source,
+                   std::map<FileId, VersionEdit::AddedValueFile>* value_files) {
   for (VersionEdit::AddedValueFile& added : source) {
-    for (VersionEdit::AddedValueFile::Place& place : added.places) {
-      if (!ClipBounds(clip, &place)) continue;
+    for (VersionEdit::AddedValueFile::Location& location : added.locations) {
+      if (!ClipBounds(clip, &location)) continue;
       VersionEdit::AddedValueFile& target = (*value_files)[added.file->id];
       target.file = added.file;
-      target.places.push_back(std::move(place));
+      target.locations.push_back(std::move(location));
     }
   }
 }
@@ -110,10 +110,10 @@ Status DBImpl::BuildImport(std::span<const ImportSource> imports, VersionEdit* f
         if (ClipBounds(clip, &entry)) first->Add(level, std::move(entry));
       }
     }
-    ClipPlaces(clip, PlacedValueFiles(*state.version), &value_files);
-    for (const auto& [id, birth] : state.version->births)
-      for (const auto& [table, timestamp_ms] : birth->expired_to_ms)
-        first->births_expired.push_back({id, table, timestamp_ms});
+    ClipLocations(clip, LocationsByValueFile(*state.version), &value_files);
+    for (const auto& [id, blob_file] : state.version->blob_files)
+      for (const auto& [table, timestamp_ms] : blob_file->expired_to_ms)
+        first->blob_files_expired.push_back({id, table, timestamp_ms});
   }
   for (auto& [id, added] : value_files) first->values_added.push_back(std::move(added));
   for (auto& [id, table] : tables) first->registered.push_back(std::move(table));

@@ -36,7 +36,7 @@ uint64_t ReferencedBytes(const CompactionInput& input) {
   uint64_t bytes = 0;
   for (const CompactionInput::Level& level : input.inputs)
     for (const FileEntry& entry : level.entries)
-      for (const BirthShare& share : entry.file->births) bytes += share.raw_bytes;
+      for (const BlobReference& share : entry.file->blob_references) bytes += share.raw_bytes;
   return bytes;
 }
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "db/jobs_for_test.h"
-#include "manifest/births_for_test.h"
+#include "manifest/blob_files_for_test.h"
 
 namespace lava {
 namespace {
@@ -55,7 +55,7 @@ TEST_F(JobWorkingSetsTest, ACompactionReadsAllFilesOfLevel0AtOnceAndOneFileOfADe
 TEST_F(JobWorkingSetsTest, ZstdAndMergedValuesTakeMemory) {
   CompactionInput input = Compaction(1, 1);
   const uint64_t plain = BytesOf(input);
-  const auto values = BornFile(10, 100, 1 << 20);
+  const auto values = NewValueFile(10, 100, 1 << 20);
   input.merged_values.insert(values.get());
   EXPECT_GT(BytesOf(input), plain);
   input.merged_values.clear();
@@ -65,12 +65,12 @@ TEST_F(JobWorkingSetsTest, ZstdAndMergedValuesTakeMemory) {
 
 TEST_F(JobWorkingSetsTest, ACollectionThatOnlyDropsFilesTakesNothing) {
   GcInput input;
-  input.expired.push_back(BornFile(10, 100, 1 << 20));
+  input.expired.push_back(NewValueFile(10, 100, 1 << 20));
   EXPECT_EQ(BytesOf(input), 0u);
-  input.files.push_back(BornFile(11, 100, 1 << 20));
+  input.files.push_back(NewValueFile(11, 100, 1 << 20));
   const uint64_t one = BytesOf(input);
   EXPECT_GT(one, 0u);
-  input.files.push_back(BornFile(12, 100'000, 1 << 26));
+  input.files.push_back(NewValueFile(12, 100'000, 1 << 26));
   EXPECT_GT(BytesOf(input), one);
 }
 

@@ -10,7 +10,7 @@
 namespace lava {
 namespace {
 
-static_assert(DB::kAppendedMax == kLogBirthsMax);
+static_assert(DB::kAppendedMax == kLogBlobFilesMax);
 
 // The number of leading bytes of the value that the entry lacks, if the entry ends with the rest of
 // the value; otherwise more than kInlineBytesMax.
@@ -28,7 +28,7 @@ size_t InlineBytesOf(Slice value, Slice entry) {
 Status Writer::MakeChangelogSegment() {
   if (segments_.TakesEntry()) return Status::OK();
   EndChangelogSegment();
-  const FileId id = tree_->versions.NewFileId(kLogBirthsMax);
+  const FileId id = tree_->versions.NewFileId(kLogBlobFilesMax);
   const ValueLogOptions options{.compression = instance_->options.value_compression,
                                 .sync = instance_->syncs()};
   // Through the page cache, because the layer above reads the segment soon.
@@ -158,7 +158,7 @@ Status Writer::BindAppend(const TableImpl& table, Slice entry, EntryLocation* lo
       kind != ListSegment::kElement || !entry.ends_with(element))
     return Status::NotFound();
   const ChangelogSegment* const changelog = segments_.changelog();
-  if (changelog != nullptr && !changelog->HasBirthFor(last_write_.internal_key()))
+  if (changelog != nullptr && !changelog->HasBlobFileFor(last_write_.internal_key()))
     return Status::NotFound();
   const ChangelogSegment::Value logged{last_write_.internal_key(),
                                        segment,

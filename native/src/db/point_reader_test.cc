@@ -207,17 +207,17 @@ TEST_F(PointReaderTest, ContainsReadsNoSeparatedValue) {
 }
 
 TEST_F(PointReaderTest, AnExpiredValueIsAbsentAndHidesOlderOnes) {
-  const FileId birth{{8, 8}, 1};
+  const FileId blob_file{{8, 8}, 1};
   for (const char* rest : {"old", "new", "none"}) tree_.Put(K(rest), "older");
   tree_.Seal();
   const auto put = [&](const std::string& rest, std::optional<uint64_t> timestamp) {
-    const ValueReference reference = ReadsForTest::ReferenceTo(birth, 8, timestamp);
+    const ValueReference reference = ReadsForTest::ReferenceTo(blob_file, 8, timestamp);
     tree_.active()->PutReference(K(rest), 0, ReadsForTest::Encoded(reference));
   };
   put("old", 1000);
   put("new", 1001);
   put("none", std::nullopt);
-  tree_.Expire(birth, ReadsForTest::kMapId, 1000);
+  tree_.Expire(blob_file, ReadsForTest::kMapId, 1000);
 
   EXPECT_EQ(Shown(tree_.map(), "old"), "none");
   EXPECT_TRUE(ContainsMapKey("new").ok());
@@ -227,10 +227,10 @@ TEST_F(PointReaderTest, AnExpiredValueIsAbsentAndHidesOlderOnes) {
 }
 
 TEST_F(PointReaderTest, ValuesExpireInTheTableThatHasTheMarkOnly) {
-  const FileId birth{{8, 8}, 1};
-  const ValueReference reference = ReadsForTest::ReferenceTo(birth, 8, 1000);
+  const FileId blob_file{{8, 8}, 1};
+  const ValueReference reference = ReadsForTest::ReferenceTo(blob_file, 8, 1000);
   tree_.active()->PutReference(K("k"), 0, ReadsForTest::Encoded(reference));
-  tree_.Expire(birth, ReadsForTest::kMapId + 1, 1000);
+  tree_.Expire(blob_file, ReadsForTest::kMapId + 1, 1000);
   EXPECT_TRUE(ContainsMapKey("k").ok());
 }
 
@@ -275,8 +275,8 @@ TEST_F(PointReaderTest, ADamagedSizeTakesNoMemoryAndReachesNoSink) {
   tree_.Put(K("v"), BytesOf(300));
   tree_.Append(ListKey("l"), TreeForTest::Segment(BytesOf(300)));
   tree_.SealAndFlush();
-  const FileId birth = tree_.version()->value_files.begin()->first;
-  const ValueReference huge = ReadsForTest::ReferenceTo(birth, uint64_t{1} << 30);
+  const FileId blob_file = tree_.version()->value_files.begin()->first;
+  const ValueReference huge = ReadsForTest::ReferenceTo(blob_file, uint64_t{1} << 30);
   tree_.active()->PutReference(K("huge"), 0, ReadsForTest::Encoded(huge));
   std::string parts = TreeForTest::Segment("1");
   AppendListReference(huge, &parts);

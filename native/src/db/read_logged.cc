@@ -6,26 +6,26 @@
 namespace lava {
 namespace {
 
-std::shared_ptr<const LogSegment> SegmentOf(const MemTable& table, const FileId& birth) {
+std::shared_ptr<const LogSegment> SegmentOf(const MemTable& table, const FileId& blob_file) {
   const auto segments = std::static_pointer_cast<const LogSegments>(table.attachment());
-  return segments != nullptr ? segments->Of(birth) : nullptr;
+  return segments != nullptr ? segments->Of(blob_file) : nullptr;
 }
 
 }  // namespace
 
-std::shared_ptr<const LogSegment> SegmentOf(const ReadView& view, const FileId& birth) {
+std::shared_ptr<const LogSegment> SegmentOf(const ReadView& view, const FileId& blob_file) {
   std::shared_ptr<const LogSegment> segment;
-  if (view.active != nullptr) segment = SegmentOf(*view.active, birth);
+  if (view.active != nullptr) segment = SegmentOf(*view.active, blob_file);
   for (size_t i = 0; i < view.sealed.size() && segment == nullptr; ++i)
-    segment = SegmentOf(*view.sealed[i]->memtable, birth);
+    segment = SegmentOf(*view.sealed[i]->memtable, blob_file);
   return segment;
 }
 
 Status ReadLoggedValue(const ReadView& view, Slice key, const ValueReference& reference,
                        std::string* value) {
-  const std::shared_ptr<const LogSegment> segment = SegmentOf(view, reference.birth);
+  const std::shared_ptr<const LogSegment> segment = SegmentOf(view, reference.blob_file);
   if (segment == nullptr)
-    return Status::Corruption("a value was logged in " + reference.birth.ValueFileName() +
+    return Status::Corruption("a value was logged in " + reference.blob_file.ValueFileName() +
                               ", which no memtable has");
   return segment->Read(key, reference, value);
 }

@@ -12,8 +12,8 @@ namespace lava {
 // Reads of values that are in a segment of the value log, to which a memtable of the view refers.
 // Threads: any. Errors: Corruption, IOError; a message names the file and the offset.
 
-/// The segment that holds values of this birth; null: no memtable of the view refers to one.
-std::shared_ptr<const LogSegment> SegmentOf(const ReadView& view, const FileId& birth);
+/// The segment that holds values of this blob file; null: no memtable of the view refers to one.
+std::shared_ptr<const LogSegment> SegmentOf(const ReadView& view, const FileId& blob_file);
 /// The value of a reference that is_logged().
 Status ReadLoggedValue(const ReadView& view, Slice key, const ValueReference& reference,
                        std::string* value);

@@ -91,7 +91,7 @@ class ReadsForTest : public TreeForTest {
   }
   /// A segment that no memtable has.
   std::shared_ptr<LogSegment> NewSegment() {
-    const FileId id{{1, 3}, ++last_segment_ * kLogBirthsMax};
+    const FileId id{{1, 3}, ++last_segment_ * kLogBlobFilesMax};
     return *LogSegment::Create(&file_system(), "/db/" + id.ValueFileName(), id,
                                {.compression = Compression::kNone});
   }
@@ -100,10 +100,10 @@ class ReadsForTest : public TreeForTest {
     EXPECT_TRUE(segment->Append(key, value, /*synced=*/false, &reference).ok());
     return reference;
   }
-  static ValueReference ReferenceTo(const FileId& birth, uint64_t raw_bytes,
+  static ValueReference ReferenceTo(const FileId& blob_file, uint64_t raw_bytes,
                                     std::optional<uint64_t> timestamp = {}) {
     ValueReference reference;
-    reference.birth = birth;
+    reference.blob_file = blob_file;
     reference.raw_bytes = raw_bytes;
     reference.timestamp = timestamp;
     return reference;
@@ -113,12 +113,12 @@ class ReadsForTest : public TreeForTest {
     EncodeReference(reference, &bytes);
     return bytes;
   }
-  /// Says in the version that values of the birth with timestamps up to this one have expired.
-  void Expire(const FileId& birth, uint64_t table, int64_t timestamp_ms) {
-    auto expired = std::make_shared<Birth>();
+  /// Says in the version that values of the blob file with timestamps up to this one have expired.
+  void Expire(const FileId& blob_file, uint64_t table, int64_t timestamp_ms) {
+    auto expired = std::make_shared<BlobFile>();
     expired->expired_to_ms[table] = timestamp_ms;
     auto next = std::make_shared<Version>(*version());
-    next->births.emplace(birth, std::move(expired));
+    next->blob_files.emplace(blob_file, std::move(expired));
     set_version(std::move(next));
     Publish();
   }

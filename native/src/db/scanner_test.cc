@@ -363,13 +363,13 @@ TEST_F(ScannerTest, OnlyEntriesThatWereShownWithValuesAreCounted) {
 }
 
 TEST_F(ScannerTest, ExpiredValuesAreLeftOutAndHideOlderOnes) {
-  const FileId birth{{8, 8}, 1};
+  const FileId blob_file{{8, 8}, 1};
   PutUnderPrefix("aa1", "older");
   tree_.Seal();
-  PutReference("aa1", ReadsForTest::ReferenceTo(birth, 8, 1000));
-  PutReference("aa2", ReadsForTest::ReferenceTo(birth, 8, 1001));
+  PutReference("aa1", ReadsForTest::ReferenceTo(blob_file, 8, 1000));
+  PutReference("aa2", ReadsForTest::ReferenceTo(blob_file, 8, 1001));
   tree_.Seal();
-  tree_.Expire(birth, ReadsForTest::kMapId, 1000);
+  tree_.Expire(blob_file, ReadsForTest::kMapId, 1000);
   for (ScanRequest request : {Under(Slice("\1aa")), ScanRequest()}) {
     request.keys_only = true;
     EXPECT_EQ(ScanAll(tree_.map(), request), (Rows{{"\1aa2", ""}}));
@@ -403,8 +403,8 @@ TEST_F(ScannerTest, ScansWithoutValuesNeedNoValueFile) {
 TEST_F(ScannerTest, ADamagedSizeIsFoundBeforeThePageMakesRoom) {
   PutUnderPrefix("aa1", std::string(300, 'v'));
   tree_.SealAndFlush();
-  const FileId birth = tree_.version()->value_files.begin()->first;
-  PutReference("aa2", ReadsForTest::ReferenceTo(birth, uint64_t{1} << 60));
+  const FileId blob_file = tree_.version()->value_files.begin()->first;
+  PutReference("aa2", ReadsForTest::ReferenceTo(blob_file, uint64_t{1} << 60));
   tree_.Seal();
   for (const ScanRequest& request : {Under(Slice("\1aa")), Under(Slice("\1aa2")), ScanRequest()})
     EXPECT_TRUE(Scan(tree_.map(), request).IsCorruption());

@@ -82,8 +82,8 @@ Status Writer::LogFrom(const TableImpl& table, Slice internal_key, ValueSource* 
   });
 }
 
-// A list may have several parts. References tell them apart by their births, and a segment of the
-// value log has one birth, so each part gets a new segment.
+// A list may have several parts. References tell them apart by their blob files, and a segment of
+// the value log has one blob file, so each part gets a new segment.
 Status Writer::LogAppended(const TableImpl& table, Slice internal_key, Slice segments,
                            std::string* reference) {
   segments_.EndValues();

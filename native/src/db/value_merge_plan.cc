@@ -9,10 +9,10 @@
 namespace lava {
 namespace {
 
-// The range of all inputs, and the raw bytes of each birth that they reference.
+// The range of all inputs, and the raw bytes of each blob file that they reference.
 struct Reach {
   Slice lower, upper;
-  std::map<FileId, uint64_t> by_birth;
+  std::map<FileId, uint64_t> by_blob_file;
 };
 
 Reach ReachOf(const CompactionInput& input) {
@@ -25,23 +25,24 @@ Reach ReachOf(const CompactionInput& input) {
       reach.upper = first ? Slice(entry.upper) : std::max<Slice>(reach.upper, entry.upper);
       first = false;
       if (!seen.insert(entry.file.get()).second) continue;
-      for (const BirthShare& share : entry.file->births)
-        reach.by_birth[share.birth] += share.raw_bytes;
+      for (const BlobReference& share : entry.file->blob_references)
+        reach.by_blob_file[share.blob_file] += share.raw_bytes;
     }
   }
   return reach;
 }
 
-// Raw bytes of the file's values that the inputs reference. A birth that several files hold is
+// Raw bytes of the file's values that the inputs reference. A blob file that several files hold is
 // divided evenly between them.
 uint64_t ReachedOf(const ValueFileMeta& file, const Version& version, const Reach& reach) {
   uint64_t bytes = 0;
-  for (const BirthShare& share : file.births) {
-    const auto named = reach.by_birth.find(share.birth);
-    const auto birth = version.births.find(share.birth);
-    if (named == reach.by_birth.end() || birth == version.births.end()) continue;
+  for (const BlobReference& share : file.blob_files) {
+    const auto named = reach.by_blob_file.find(share.blob_file);
+    const auto blob_file = version.blob_files.find(share.blob_file);
+    if (named == reach.by_blob_file.end() || blob_file == version.blob_files.end()) continue;
     std::set<const ValueFileMeta*> holders;
-    for (const Placement& place : birth->second->places) holders.insert(place.file.get());
+    for (const BlobLocation& location : blob_file->second->locations)
+      holders.insert(location.file.get());
     bytes += holders.size() > 1 ? std::min(named->second / holders.size(), share.raw_bytes)
                                 : std::min(named->second, share.raw_bytes);
   }
@@ -55,7 +56,7 @@ ValueMergePlan FindMergeable(const CompactionInput& input) {
   const Version& version = *input.version;
   if (version.value_files.empty() || input.output_level == 0) return plan;
   const Reach reach = ReachOf(input);
-  if (reach.by_birth.empty()) return plan;
+  if (reach.by_blob_file.empty()) return plan;
   for (const auto& [id, entry] : version.value_files) {
     const ValueFileMeta& file = *entry.file;
     const uint64_t reached = ReachedOf(file, version, reach);
@@ -77,13 +78,13 @@ ValueMergePlan FindMergeable(const CompactionInput& input) {
 
 uint32_t ValueOverlapOf(const Version& version, const FileEntry& entry) {
   std::map<const ValueFileMeta*, KeyRange> ranges;
-  for (const BirthShare& share : entry.file->births) {
-    const auto birth = version.births.find(share.birth);
-    if (birth == version.births.end()) continue;
-    for (const Placement& place : birth->second->places) {
-      const KeyRange range{std::max<Slice>(place.file->lower, entry.lower),
-                           std::min<Slice>(place.file->upper, entry.upper)};
-      if (range.lower < range.upper) ranges[place.file.get()] = range;
+  for (const BlobReference& share : entry.file->blob_references) {
+    const auto blob_file = version.blob_files.find(share.blob_file);
+    if (blob_file == version.blob_files.end()) continue;
+    for (const BlobLocation& location : blob_file->second->locations) {
+      const KeyRange range{std::max<Slice>(location.file->lower, entry.lower),
+                           std::min<Slice>(location.file->upper, entry.upper)};
+      if (range.lower < range.upper) ranges[location.file.get()] = range;
     }
   }
   std::vector<KeyRange> all;

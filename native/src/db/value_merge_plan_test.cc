@@ -2,28 +2,28 @@
 
 #include <gtest/gtest.h>
 
-#include "manifest/births_for_test.h"
+#include "manifest/blob_files_for_test.h"
 
 namespace lava {
 namespace {
 
 class ValueMergePlanTest : public ::testing::Test {
  protected:
-  // Puts a key file that references these births into the level.
-  FileEntry Add(uint32_t level, uint64_t number, std::vector<BirthShare> births,
-                const std::vector<std::shared_ptr<ValueFileMeta>>& born, std::string lower = "a",
-                std::string upper = "z") {
+  // Puts a key file that references these blob files into the level.
+  FileEntry Add(uint32_t level, uint64_t number, std::vector<BlobReference> blob_files,
+                const std::vector<std::shared_ptr<ValueFileMeta>>& value_files,
+                std::string lower = "a", std::string upper = "z") {
     const FileEntry entry =
-        WholeOf(KeyFileOf(number, std::move(births), std::move(lower), std::move(upper)));
+        WholeOf(KeyFileOf(number, std::move(blob_files), std::move(lower), std::move(upper)));
     VersionEdit edit;
     edit.Add(level, entry);
-    for (const auto& file : born) edit.AddBorn(file);
-    births_.Apply(edit);
+    for (const auto& file : value_files) edit.AddNewValueFile(file);
+    blob_files_.Apply(edit);
     return entry;
   }
   CompactionInput InputOf(const std::vector<FileEntry>& entries) {
     CompactionInput input;
-    input.version = births_.state().version;
+    input.version = blob_files_.state().version;
     input.output_level = 2;
     CompactionInput::Level& level = input.inputs.emplace_back();
     level.level = 1;
@@ -31,12 +31,12 @@ class ValueMergePlanTest : public ::testing::Test {
     return input;
   }
 
-  BirthsForTest births_;
+  BlobFilesForTest blob_files_;
 };
 
 TEST_F(ValueMergePlanTest, FindsTheFilesThatTheInputsReference) {
-  const FileEntry mine =
-      Add(1, 1, {{IdOf(10), 4, 400}}, {BornFile(10, 10, 1000), BornFile(11, 10, 1000)}, "c", "m");
+  const FileEntry mine = Add(1, 1, {{IdOf(10), 4, 400}},
+                             {NewValueFile(10, 10, 1000), NewValueFile(11, 10, 1000)}, "c", "m");
   Add(2, 2, {{IdOf(10), 2, 200}, {IdOf(11), 10, 1000}}, {});
   const CompactionInput input = InputOf({mine});
   const ValueMergePlan plan = FindMergeable(input);
@@ -57,19 +57,19 @@ TEST_F(ValueMergePlanTest, AFileThatStandsTwiceInTheInputsIsCountedOnce) {
   VersionEdit edit;
   edit.Add(1, {file, "a", "m"});
   edit.Add(1, {file, "m", "z"});
-  edit.AddBorn(BornFile(10, 10, 1000));
-  births_.Apply(edit);
+  edit.AddNewValueFile(NewValueFile(10, 10, 1000));
+  blob_files_.Apply(edit);
   const CompactionInput input = InputOf({{file, "a", "m"}, {file, "m", "z"}});
   const ValueMergePlan plan = FindMergeable(input);
   ASSERT_EQ(plan.files.size(), 1u);
   EXPECT_EQ(plan.files[0].reached, 400u);
 }
 
-TEST_F(ValueMergePlanTest, ABirthInSeveralFilesIsDividedBetweenThem) {
-  const FileEntry mine = Add(1, 1, {{IdOf(10), 6, 600}}, {BornFile(10, 10, 1000)});
-  births_.Replace({10},
-                  {{ValueFileOf(20, "a", "z", {{IdOf(10), 3, 250}}), {{IdOf(10), "a", "z"}}},
-                   {ValueFileOf(21, "a", "z", {{IdOf(10), 5, 500}}), {{IdOf(10), "a", "z"}}}});
+TEST_F(ValueMergePlanTest, ABlobFileInSeveralFilesIsDividedBetweenThem) {
+  const FileEntry mine = Add(1, 1, {{IdOf(10), 6, 600}}, {NewValueFile(10, 10, 1000)});
+  blob_files_.Replace({10},
+                      {{ValueFileOf(20, "a", "z", {{IdOf(10), 3, 250}}), {{IdOf(10), "a", "z"}}},
+                       {ValueFileOf(21, "a", "z", {{IdOf(10), 5, 500}}), {{IdOf(10), "a", "z"}}}});
   const CompactionInput input = InputOf({mine});
   const ValueMergePlan plan = FindMergeable(input);
   ASSERT_EQ(plan.files.size(), 2u);
@@ -78,7 +78,7 @@ TEST_F(ValueMergePlanTest, ABirthInSeveralFilesIsDividedBetweenThem) {
 }
 
 TEST_F(ValueMergePlanTest, NothingIsMergedWithinLevel0) {
-  const FileEntry mine = Add(0, 1, {{IdOf(10), 4, 400}}, {BornFile(10, 10, 1000)});
+  const FileEntry mine = Add(0, 1, {{IdOf(10), 4, 400}}, {NewValueFile(10, 10, 1000)});
   CompactionInput input = InputOf({mine});
   EXPECT_EQ(FindMergeable(input).files.size(), 1u);
   input.output_level = 0;
@@ -86,22 +86,23 @@ TEST_F(ValueMergePlanTest, NothingIsMergedWithinLevel0) {
 }
 
 TEST_F(ValueMergePlanTest, CountsTheValueFilesThatAScanReadsSideBySide) {
-  const FileEntry mine = Add(1, 1, {{IdOf(10), 1, 100}, {IdOf(11), 1, 100}, {IdOf(12), 1, 100}},
-                             {BornFile(10, 1, 100, "a", "f"), BornFile(11, 1, 100, "d", "k"),
-                              BornFile(12, 1, 100, "e", "z")},
-                             "b", "h");
-  EXPECT_EQ(ValueOverlapOf(births_.version(), mine), 3u);
+  const FileEntry mine =
+      Add(1, 1, {{IdOf(10), 1, 100}, {IdOf(11), 1, 100}, {IdOf(12), 1, 100}},
+          {NewValueFile(10, 1, 100, "a", "f"), NewValueFile(11, 1, 100, "d", "k"),
+           NewValueFile(12, 1, 100, "e", "z")},
+          "b", "h");
+  EXPECT_EQ(ValueOverlapOf(blob_files_.version(), mine), 3u);
   FileEntry part = mine;
   part.lower = "g";
-  EXPECT_EQ(ValueOverlapOf(births_.version(), part), 2u) << "values beyond the entry count";
+  EXPECT_EQ(ValueOverlapOf(blob_files_.version(), part), 2u) << "values beyond the entry count";
 }
 
 TEST_F(ValueMergePlanTest, OnlyTheLastTwoLevelsAreLowEnough) {
   Add(4, 1, {}, {});
-  EXPECT_FALSE(IsLowEnough(births_.version(), 0));
-  EXPECT_FALSE(IsLowEnough(births_.version(), 2));
-  EXPECT_TRUE(IsLowEnough(births_.version(), 3));
-  EXPECT_TRUE(IsLowEnough(births_.version(), 4));
+  EXPECT_FALSE(IsLowEnough(blob_files_.version(), 0));
+  EXPECT_FALSE(IsLowEnough(blob_files_.version(), 2));
+  EXPECT_TRUE(IsLowEnough(blob_files_.version(), 3));
+  EXPECT_TRUE(IsLowEnough(blob_files_.version(), 4));
 }
 
 }  // namespace

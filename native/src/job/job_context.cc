@@ -19,18 +19,18 @@ Result<std::unique_ptr<fs::RandomFile>> OpenStored(const JobContext& context,
   return handle;
 }
 
-std::vector<BirthShare> BirthsOf(const TableProperties& properties) {
-  std::vector<BirthShare> births;
-  for (const TableProperties::NamedBirth& named : properties.births) {
-    BirthShare share{named.birth, 0, 0};
-    for (const TableProperties::NamedBirth::Share& part : named.partitions) {
+std::vector<BlobReference> ReferencesOf(const TableProperties& properties) {
+  std::vector<BlobReference> blob_files;
+  for (const TableProperties::NamedBlobFile& named : properties.blob_files) {
+    BlobReference share{named.blob_file, 0, 0};
+    for (const TableProperties::NamedBlobFile::Share& part : named.partitions) {
       share.records += part.records;
       share.raw_bytes += part.raw_bytes;
     }
-    births.push_back(share);
+    blob_files.push_back(share);
   }
-  std::sort(births.begin(), births.end());
-  return births;
+  std::sort(blob_files.begin(), blob_files.end());
+  return blob_files;
 }
 
 Status AnotherFile(const std::string& path) {
@@ -57,7 +57,7 @@ Result<std::shared_ptr<TableReader>> OpenReader(const JobContext& context, const
   const TableProperties& p = reader->properties();
   if (p.records != file.records || p.lower != file.lower || p.upper != file.upper ||
       p.deletes != file.deletes || p.prefix_deletes != file.prefix_deletes ||
-      p.range_tombstones != file.range_tombstones || BirthsOf(p) != file.births)
+      p.range_tombstones != file.range_tombstones || ReferencesOf(p) != file.blob_references)
     return AnotherFile(path);
   return reader;
 }
@@ -72,7 +72,7 @@ Result<std::shared_ptr<ValueReader>> OpenValueReader(const JobContext& context,
                                           context.value_read_counters));
   const ValueFileProperties& p = reader->properties();
   if (p.records != file.records || p.raw_bytes != file.raw_bytes || p.lower != file.lower ||
-      p.upper != file.upper || p.births != file.births)
+      p.upper != file.upper || p.blob_files != file.blob_files)
     return AnotherFile(path);
   return reader;
 }
@@ -87,7 +87,7 @@ std::shared_ptr<ValueFileMeta> MetaOf(const FileId& id, const ValueFilePropertie
   meta->stored_bytes = properties.stored_bytes;
   meta->lower = properties.lower;
   meta->upper = properties.upper;
-  meta->births = properties.births;
+  meta->blob_files = properties.blob_files;
   return meta;
 }
 
@@ -105,7 +105,7 @@ std::shared_ptr<FileMeta> MetaOf(const FileId& id, const TableProperties& proper
   meta->upper = properties.upper;
   for (const auto& [table, counts] : properties.tables)
     meta->tables[table] = {counts.records, counts.bytes};
-  meta->births = BirthsOf(properties);
+  meta->blob_references = ReferencesOf(properties);
   return meta;
 }
 

@@ -49,7 +49,7 @@ ValueOutput::~ValueOutput() {
 }
 
 Status ValueOutput::MakeRoom(Stream* stream, Slice key) {
-  // All births of a key must be in one file.
+  // All blob files of a key must be in one file.
   if (stream->writer != nullptr && stream->writer->estimated_bytes() >= context_.value_file_bytes &&
       key != stream->last_key)
     LAVA_RETURN_IF_ERROR(EndFile(stream));
@@ -144,12 +144,12 @@ Status ValueOutput::MoveStored(Record* record, const StoredValue& stored,
   return Status::OK();
 }
 
-Status ValueOutput::AddStored(Slice key, const FileId& birth, bool hot, Compression codec,
+Status ValueOutput::AddStored(Slice key, const FileId& blob_file, bool hot, Compression codec,
                               uint32_t raw_bytes, Slice stored, std::optional<uint64_t> timestamp) {
   Stream* stream = hot ? &hot_ : &cold_;
   LAVA_RETURN_IF_ERROR(MakeRoom(stream, key));
   Count(stream, key, raw_bytes, timestamp);
-  return stream->writer->AddStored(key, birth, codec, raw_bytes, stored);
+  return stream->writer->AddStored(key, blob_file, codec, raw_bytes, stored);
 }
 
 void ValueOutput::Count(Stream* stream, Slice key, uint64_t raw_bytes,
@@ -157,12 +157,12 @@ void ValueOutput::Count(Stream* stream, Slice key, uint64_t raw_bytes,
   stream->tables[tables_.IdOf(key).value_or(0)].Add(raw_bytes, timestamp);
 }
 
-Status ValueOutput::Add(Slice key, const FileId& birth, bool hot, Slice value,
+Status ValueOutput::Add(Slice key, const FileId& blob_file, bool hot, Slice value,
                         std::optional<uint64_t> timestamp) {
   Stream* stream = hot ? &hot_ : &cold_;
   LAVA_RETURN_IF_ERROR(MakeRoom(stream, key));
   Count(stream, key, value.size(), timestamp);
-  return stream->writer->Add(key, birth, value);
+  return stream->writer->Add(key, blob_file, value);
 }
 
 // The file is not added to created_: when the job fails, its values are still read from it.
@@ -172,7 +172,7 @@ void ValueOutput::Keep(std::unique_ptr<ValueLogWriter> writer) {
 }
 
 Status ValueOutput::AddLogged(Slice key, const ValueReference& reference) {
-  Kept& kept = kept_.at(reference.birth);
+  Kept& kept = kept_.at(reference.blob_file);
   kept.tables[tables_.IdOf(key).value_or(0)].Add(reference.raw_bytes, reference.timestamp);
   return kept.writer->AddLive(key, {reference.logged_offset, reference.logged_bytes,
                                     static_cast<uint32_t>(reference.raw_bytes)});

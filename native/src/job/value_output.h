@@ -35,21 +35,21 @@ class ValueOutput final : public SegmentOutput {
 
   /// Turns a put into a reference if its table separates values of this size. From a list it moves
   /// out the largest run of adjacent inline segments. Call once per key: at most one value of a key
-  /// may be born in a file. The record's value is valid until the next call.
+  /// may be first written in a file. The record's value is valid until the next call.
   Status MoveOut(Record* record);
   /// Whether a value of this size under this key is separated.
   bool Separates(Slice key, uint64_t raw_bytes) const {
     return raw_bytes > context_.inline_bytes_max || OptionsOf(key, raw_bytes) != nullptr;
   }
-  /// Copies a value from another file under a new birth, and turns the record into a reference to
-  /// the copy. The record's value is valid until the next call.
+  /// Copies a value from another file under a new blob file, and turns the record into a reference
+  /// to the copy. The record's value is valid until the next call.
   Status MoveStored(Record* record, const StoredValue& stored, std::optional<uint64_t> timestamp);
-  /// Copies a value that is stored in another value file, and keeps its birth.
+  /// Copies a value that is stored in another value file, and keeps its blob file.
   /// timestamp: that of the value's reference.
-  Status AddStored(Slice key, const FileId& birth, bool hot, Compression codec, uint32_t raw_bytes,
-                   Slice stored, std::optional<uint64_t> timestamp);
+  Status AddStored(Slice key, const FileId& blob_file, bool hot, Compression codec,
+                   uint32_t raw_bytes, Slice stored, std::optional<uint64_t> timestamp);
   /// As AddStored(), for an uncompressed value, which is compressed here.
-  Status Add(Slice key, const FileId& birth, bool hot, Slice value,
+  Status Add(Slice key, const FileId& blob_file, bool hot, Slice value,
              std::optional<uint64_t> timestamp);
   void Keep(std::unique_ptr<ValueLogWriter> writer) override;
   void Keep(const ChangelogSegment& segment) override { ended_.push_back(&segment); }

@@ -62,8 +62,8 @@ TEST_F(ValueOutputTest, MovesPutsOfTheBoundAndAbove) {
   Files files;
   ASSERT_TRUE(output.Finish(&files).ok());
   ASSERT_EQ(files.size(), 1u);
-  EXPECT_EQ(files[0]->id, reference->birth);
-  EXPECT_EQ(files[0]->births, (std::vector<BirthShare>{{files[0]->id, 1, 100}}));
+  EXPECT_EQ(files[0]->id, reference->blob_file);
+  EXPECT_EQ(files[0]->blob_files, (std::vector<BlobReference>{{files[0]->id, 1, 100}}));
   EXPECT_EQ(output.bytes_written(), files[0]->bytes);
   EXPECT_EQ(tree_.file_system().Paths().size(), 1u);
 }
@@ -74,17 +74,17 @@ TEST_F(ValueOutputTest, ValuesOfKeysThatWereDroppedBeforeGoToAFileOfTheirOwn) {
   drops.Dropped(K("d"));
   tree_.context().drop_cache = &drops;
   ValueOutput output(tree_.context(), tree_.tables, 0);
-  std::map<std::string, FileId> births;
+  std::map<std::string, FileId> blob_files;
   for (const char* key : {"a", "b", "c", "d"})
-    births[key] = MoveOut(&output, K(key), std::string(100, 'v'))->birth;
-  EXPECT_EQ(births["a"], births["c"]);
-  EXPECT_EQ(births["b"], births["d"]);
-  EXPECT_NE(births["a"], births["b"]);
+    blob_files[key] = MoveOut(&output, K(key), std::string(100, 'v'))->blob_file;
+  EXPECT_EQ(blob_files["a"], blob_files["c"]);
+  EXPECT_EQ(blob_files["b"], blob_files["d"]);
+  EXPECT_NE(blob_files["a"], blob_files["b"]);
   Files files;
   ASSERT_TRUE(output.Finish(&files).ok());
   ASSERT_EQ(files.size(), 2u);
   for (const auto& file : files) {
-    EXPECT_EQ(file->hot, file->id == births["b"]);
+    EXPECT_EQ(file->hot, file->id == blob_files["b"]);
     EXPECT_EQ(file->records, 2u);
   }
 }
@@ -148,8 +148,8 @@ TEST_F(ValueOutputTest, OfAListTheLargestInlinePartIsMoved) {
   Files files;
   ASSERT_TRUE(output.Finish(&files).ok());
   ASSERT_EQ(files.size(), 1u);
-  EXPECT_EQ(files[0]->births,
-            (std::vector<BirthShare>{{files[0]->id, moved, moved * larger.size()}}));
+  EXPECT_EQ(files[0]->blob_files,
+            (std::vector<BlobReference>{{files[0]->id, moved, moved * larger.size()}}));
 }
 
 TEST_F(ValueOutputTest, ReferencesPassAsTheyAre) {
@@ -159,7 +159,7 @@ TEST_F(ValueOutputTest, ReferencesPassAsTheyAre) {
   encoded.resize(encoded.size());
   const auto reference = MoveOut(&output, K("a"), encoded, RecordKind::kPutReference);
   ASSERT_TRUE(reference);
-  EXPECT_EQ(reference->birth, (FileId{{5, 6}, 7}));
+  EXPECT_EQ(reference->blob_file, (FileId{{5, 6}, 7}));
   EXPECT_TRUE(tree_.file_system().Paths().empty());
 }
 
@@ -182,18 +182,18 @@ TEST_F(ValueOutputTest, FilesEndAtValueFileBytesButNeverWithinAKey) {
   tree_.context().value_writer.compression = Compression::kNone;
   ValueOutput output(tree_.context(), tree_.tables, 0);
   const std::string value(600, 'v');
-  const auto add = [&](const std::string& key, uint64_t birth) {
-    return output.AddStored(K(key), {{5, 6}, birth}, false, Compression::kNone, 600, value,
+  const auto add = [&](const std::string& key, uint64_t blob_file) {
+    return output.AddStored(K(key), {{5, 6}, blob_file}, false, Compression::kNone, 600, value,
                             std::nullopt);
   };
-  for (uint64_t birth = 1; birth <= 5; ++birth) ASSERT_TRUE(add("a", birth).ok());
+  for (uint64_t blob_file = 1; blob_file <= 5; ++blob_file) ASSERT_TRUE(add("a", blob_file).ok());
   ASSERT_TRUE(add("b", 1).ok());
   ASSERT_TRUE(add("c", 1).ok());
   ASSERT_TRUE(add("d", 1).ok());
   Files files;
   ASSERT_TRUE(output.Finish(&files).ok());
   ASSERT_EQ(files.size(), 3u);
-  EXPECT_EQ(files[0]->records, 5u) << "all births of a";
+  EXPECT_EQ(files[0]->records, 5u) << "all blob files of a";
   EXPECT_EQ(files[1]->records, 2u);
   EXPECT_EQ(files[2]->records, 1u);
   EXPECT_LE(files[0]->upper, files[1]->lower);
@@ -314,7 +314,7 @@ TEST_F(ValueOutputTest, CompactionsDropExpiredValuesUnread) {
   EXPECT_EQ(tree_.Get(K("dead", 8)), nullptr);
   EXPECT_EQ(*tree_.Get(K("live")), Stamp(1001) + rest);
   ASSERT_NE(tree_.Get(K("live", 8)), nullptr);
-  EXPECT_EQ(tree_.version()->births.begin()->second->records, 2u) << "of four";
+  EXPECT_EQ(tree_.version()->blob_files.begin()->second->records, 2u) << "of four";
 }
 
 // If older records may exist, an expired reference must keep hiding them.

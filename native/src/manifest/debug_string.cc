@@ -40,7 +40,7 @@ std::string Describe(const FileEntry& entry) {
   std::string text = ShortName(file.id) + ".ksst" + BoundsText(entry.lower, entry.upper);
   if (entry.clipped()) text += " of" + BoundsText(file.lower, file.upper);
   text += Field("bytes", file.bytes) + Field("records", file.records);
-  if (!file.births.empty()) text += Field("births", file.births.size());
+  if (!file.blob_references.empty()) text += Field("blob files", file.blob_references.size());
   return text;
 }
 
@@ -69,17 +69,17 @@ std::string Version::DebugString() const {
   for (const auto& [id, entry] : value_files)
     text += "  " + Describe(*entry.file) + Field("garbage", entry.garbage.min) + " to " +
             std::to_string(entry.garbage.max) + Field("referenced", entry.garbage.referenced) +
-            Field("placements", entry.placements) + "\n";
-  for (const auto& [id, birth] : births) {
-    text += "birth " + ShortName(id) + Field("named by", birth->named_by) +
-            Field("records", birth->records) + Field("raw", birth->raw_bytes);
+            Field("locations", entry.locations) + "\n";
+  for (const auto& [id, blob_file] : blob_files) {
+    text += "blob file " + ShortName(id) + Field("named by", blob_file->named_by) +
+            Field("records", blob_file->records) + Field("raw", blob_file->raw_bytes);
     // The sums of clipped entries: which part of them is visible is unknown.
-    if (birth->clipped_records > 0)
-      text += Field("clipped records", birth->clipped_records) +
-              Field("clipped raw", birth->clipped_raw_bytes);
+    if (blob_file->clipped_records > 0)
+      text += Field("clipped records", blob_file->clipped_records) +
+              Field("clipped raw", blob_file->clipped_raw_bytes);
     text += ", in";
-    for (const Placement& place : birth->places)
-      text += " " + ShortName(place.file->id) + BoundsText(place.lower, place.upper);
+    for (const BlobLocation& location : blob_file->locations)
+      text += " " + ShortName(location.file->id) + BoundsText(location.lower, location.upper);
     text += '\n';
   }
   return text.empty() ? "empty\n" : text;
@@ -94,15 +94,15 @@ std::string VersionEdit::DebugString() const {
     line("remove from level " + std::to_string(file.level) + ": " + ShortName(file.id) +
          ".ksst from " + ShortHex(file.lower));
   for (const AddedValueFile& value : values_added) {
-    std::string places;
-    for (const AddedValueFile::Place& place : value.places)
-      places += " " + ShortName(place.birth) + BoundsText(place.lower, place.upper);
-    line("add value file: " + Describe(*value.file) + ", for" + places);
+    std::string locations;
+    for (const AddedValueFile::Location& location : value.locations)
+      locations += " " + ShortName(location.blob_file) + BoundsText(location.lower, location.upper);
+    line("add value file: " + Describe(*value.file) + ", for" + locations);
   }
   for (const FileId& id : values_removed) line("remove value file: " + ShortName(id) + ".vsst");
-  for (const ExpiredBirth& birth : births_expired)
-    line("expire: birth " + ShortName(birth.birth) + Field("table", birth.table) + ", to " +
-         std::to_string(birth.timestamp_ms));
+  for (const ExpiredBlobFile& blob_file : blob_files_expired)
+    line("expire: blob file " + ShortName(blob_file.blob_file) + Field("table", blob_file.table) +
+         ", to " + std::to_string(blob_file.timestamp_ms));
   for (const TableRegistration& table : registered)
     line("register: table '" + table.name + "'" + Field("id", table.id));
   for (const uint64_t id : dropped) line("drop: table " + std::to_string(id));

@@ -18,7 +18,7 @@ std::shared_ptr<FileMeta> KeyFile() {
   file->lower = "a";
   file->upper = std::string(20, 'z');
   file->tables[42] = {10, 900};
-  file->births = {{Id(2), 3, 300}};
+  file->blob_references = {{Id(2), 3, 300}};
   return file;
 }
 
@@ -30,7 +30,7 @@ std::shared_ptr<ValueFileMeta> ValueFile() {
   file->raw_bytes = file->stored_bytes = 480;
   file->lower = "b";
   file->upper = "c";
-  file->births = {{Id(2), 5, 480}};
+  file->blob_files = {{Id(2), 5, 480}};
   return file;
 }
 
@@ -38,7 +38,7 @@ TEST(DebugString, ShowsLevelsFilesAndGarbageOfAVersion) {
   VersionEdit edit;
   const auto file = KeyFile();
   edit.Add(1, {file, "a", "k"});
-  edit.AddBorn(ValueFile());
+  edit.AddNewValueFile(ValueFile());
   Version version;
   EXPECT_EQ(version.DebugString(), "empty\n");
   ASSERT_TRUE(ApplyToVersion(edit, &version).ok());
@@ -46,11 +46,11 @@ TEST(DebugString, ShowsLevelsFilesAndGarbageOfAVersion) {
       version.DebugString(),
       "level 1, entries 1, bytes 1000, records 10\n"
       "  01234567-1.ksst [61, 6b) of [61, 7a7a7a7a7a7a7a7a7a7a7a7a..), bytes 1000, records "
-      "10, births 1\n"
+      "10, blob files 1\n"
       "value files: 1, bytes 500, raw 480\n"
       "  01234567-2.vsst [62, 63), bytes 500, raw 480, records 5, level 0, group 0, garbage "
-      "180 to 480, referenced 300, placements 1\n"
-      "birth 01234567-2, named by 1, records 0, raw 0, clipped records 3, clipped raw 300, in "
+      "180 to 480, referenced 300, locations 1\n"
+      "blob file 01234567-2, named by 1, records 0, raw 0, clipped records 3, clipped raw 300, in "
       "01234567-2 [62, 63)\n");
 }
 
@@ -60,9 +60,9 @@ TEST(DebugString, ShowsWhatAnEditChanges) {
   const auto file = KeyFile();
   edit.Add(0, {file, file->lower, ""});
   edit.Remove(2, {file, "abc", file->upper});
-  edit.AddBorn(ValueFile());
+  edit.AddNewValueFile(ValueFile());
   edit.values_removed.push_back(Id(9));
-  edit.births_expired.push_back({Id(9), 42, 77});
+  edit.blob_files_expired.push_back({Id(9), 42, 77});
   edit.registered.push_back({"state", 42, {}});
   edit.dropped.push_back(43);
   edit.origins.push_back({0x0123456789abcdef, 5});
@@ -72,12 +72,12 @@ TEST(DebugString, ShowsWhatAnEditChanges) {
   edit.entries_released = 34;
   EXPECT_EQ(edit.DebugString(),
             "add to level 0: 01234567-1.ksst [61, end) of [61, 7a7a7a7a7a7a7a7a7a7a7a7a..), bytes "
-            "1000, records 10, births 1\n"
+            "1000, records 10, blob files 1\n"
             "remove from level 2: 01234567-1.ksst from 616263\n"
             "add value file: 01234567-2.vsst [62, 63), bytes 500, raw 480, records 5, level 0, "
             "group 0, for 01234567-2 [62, 63)\n"
             "remove value file: 01234567-9.vsst\n"
-            "expire: birth 01234567-9, table 42, to 77\n"
+            "expire: blob file 01234567-9, table 42, to 77\n"
             "register: table 'state', id 42\n"
             "drop: table 43\n"
             "origin: 01234567\n"

@@ -15,11 +15,11 @@ enum Tag : uint8_t {
   kTableDropped = 5,
   kFileRemoved = 6,
   kFileAdded = 7,
-  kFileWithBirthsAdded = 8,
+  kFileWithReferencesAdded = 8,
   kValueFileRemoved = 9,
   kValueFileAdded = 10,
   kValueFileWithTablesAdded = 11,
-  kBirthExpired = 12,
+  kBlobFileExpired = 12,
   kWalFlushed = 13,
   kValueFileInGroupAdded = 14,
   kEntriesReleased = 15,
@@ -52,10 +52,10 @@ void PutFileMeta(const FileMeta& meta, std::string* out) {
   }
 }
 
-void PutBirths(const std::vector<BirthShare>& births, std::string* out) {
-  PutVarint64(out, births.size());
-  for (const BirthShare& share : births) {
-    PutFileId(share.birth, out);
+void PutBlobFiles(const std::vector<BlobReference>& blob_files, std::string* out) {
+  PutVarint64(out, blob_files.size());
+  for (const BlobReference& share : blob_files) {
+    PutFileId(share.blob_file, out);
     PutVarint64(out, share.records);
     PutVarint64(out, share.raw_bytes);
   }
@@ -79,17 +79,17 @@ void PutValueFile(const VersionEdit::AddedValueFile& added, std::string* out) {
   for (const uint64_t n : {meta.records, meta.raw_bytes, meta.stored_bytes}) PutVarint64(out, n);
   PutLengthPrefixed(out, meta.lower);
   PutLengthPrefixed(out, meta.upper);
-  PutBirths(meta.births, out);
+  PutBlobFiles(meta.blob_files, out);
   if (meta.group != 0 || !meta.tables.empty()) PutTableShares(meta.tables, out);
   if (meta.group != 0) {
     out->push_back(static_cast<char>(meta.level));
     PutVarint64(out, meta.group);
   }
-  PutVarint64(out, added.places.size());
-  for (const VersionEdit::AddedValueFile::Place& place : added.places) {
-    PutFileId(place.birth, out);
-    PutLengthPrefixed(out, place.lower);
-    PutLengthPrefixed(out, place.upper);
+  PutVarint64(out, added.locations.size());
+  for (const VersionEdit::AddedValueFile::Location& location : added.locations) {
+    PutFileId(location.blob_file, out);
+    PutLengthPrefixed(out, location.lower);
+    PutLengthPrefixed(out, location.upper);
   }
 }
 
@@ -209,34 +209,36 @@ uint64_t ReadCount(EditReader* in, uint64_t bytes_min, const std::string& what) 
   return in->status().ok() ? count : 0;
 }
 
-std::vector<BirthShare> ReadBirths(EditReader* in) {
-  std::vector<BirthShare> births;
-  const uint64_t count = ReadCount(in, 19, "birth count");
+std::vector<BlobReference> ReadBlobFiles(EditReader* in) {
+  std::vector<BlobReference> blob_files;
+  const uint64_t count = ReadCount(in, 19, "blob file count");
   for (uint64_t i = 0; i < count && in->status().ok(); ++i) {
-    BirthShare share;
-    share.birth = in->ReadFileId();
-    share.records = in->Varint("records of a birth");
-    share.raw_bytes = in->Varint("bytes of a birth");
-    if (in->status().ok() && !births.empty() && share.birth <= births.back().birth)
-      static_cast<void>(in->Fail("births do not ascend"));
-    births.push_back(share);
+    BlobReference share;
+    share.blob_file = in->ReadFileId();
+    share.records = in->Varint("records of a blob file");
+    share.raw_bytes = in->Varint("bytes of a blob file");
+    if (in->status().ok() && !blob_files.empty() && share.blob_file <= blob_files.back().blob_file)
+      static_cast<void>(in->Fail("blob files do not ascend"));
+    blob_files.push_back(share);
   }
-  return births;
+  return blob_files;
 }
 
-VersionEdit::AddedValueFile::Place ReadPlace(EditReader* in, const ValueFileMeta& meta) {
-  VersionEdit::AddedValueFile::Place place;
-  place.birth = in->ReadFileId();
-  place.lower = in->Bytes(kBoundBytesMax, "place's lower bound");
-  place.upper = in->Bytes(kBoundBytesMax, "place's upper bound");
-  if (!in->status().ok()) return place;
-  if (place.lower >= place.upper || place.lower < meta.lower || place.upper > meta.upper)
-    static_cast<void>(in->Fail("a place's bounds are empty or pass the file's own"));
-  const bool holds =
-      std::any_of(meta.births.begin(), meta.births.end(),
-                  [&](const BirthShare& share) { return share.birth == place.birth; });
-  if (!holds) static_cast<void>(in->Fail("a place of a birth that its value file does not hold"));
-  return place;
+VersionEdit::AddedValueFile::Location ReadLocation(EditReader* in, const ValueFileMeta& meta) {
+  VersionEdit::AddedValueFile::Location location;
+  location.blob_file = in->ReadFileId();
+  location.lower = in->Bytes(kBoundBytesMax, "location's lower bound");
+  location.upper = in->Bytes(kBoundBytesMax, "location's upper bound");
+  if (!in->status().ok()) return location;
+  if (location.lower >= location.upper || location.lower < meta.lower ||
+      location.upper > meta.upper)
+    static_cast<void>(in->Fail("a location's bounds are empty or pass the file's own"));
+  const bool holds = std::any_of(
+      meta.blob_files.begin(), meta.blob_files.end(),
+      [&](const BlobReference& share) { return share.blob_file == location.blob_file; });
+  if (!holds)
+    static_cast<void>(in->Fail("a location of a blob file that its value file does not hold"));
+  return location;
 }
 
 std::map<uint64_t, TableShare> ReadTableShares(EditReader* in) {
@@ -276,7 +278,7 @@ Status ReadValueFile(EditReader* in, Tag tag, FileTable* files, VersionEdit* edi
   meta->upper = in->Bytes(kBoundBytesMax, "value file's upper bound");
   if (in->status().ok() && meta->lower >= meta->upper)
     return in->Fail("value file bounds are empty");
-  meta->births = ReadBirths(in);
+  meta->blob_files = ReadBlobFiles(in);
   if (tag != kValueFileAdded) {
     meta->tables = ReadTableShares(in);
     if (in->status().ok() && !AddUp(*meta))
@@ -288,9 +290,9 @@ Status ReadValueFile(EditReader* in, Tag tag, FileTable* files, VersionEdit* edi
     if (in->status().ok() && meta->group == 0) return in->Fail("a value file is in group 0");
   }
   VersionEdit::AddedValueFile added;
-  const uint64_t count = ReadCount(in, 19, "place count");
+  const uint64_t count = ReadCount(in, 19, "location count");
   for (uint64_t i = 0; i < count && in->status().ok(); ++i)
-    added.places.push_back(ReadPlace(in, *meta));
+    added.locations.push_back(ReadLocation(in, *meta));
   LAVA_RETURN_IF_ERROR(in->status());
   Result<std::shared_ptr<ValueFileMeta>> interned = files->Intern(std::move(meta));
   if (!interned.ok()) return in->Fail(interned.status().message());
@@ -316,11 +318,11 @@ TableRegistration ReadTable(EditReader* in) {
   return table;
 }
 
-Status ReadAdded(EditReader* in, bool with_births, FileTable* files, VersionEdit* edit) {
+Status ReadAdded(EditReader* in, bool with_references, FileTable* files, VersionEdit* edit) {
   VersionEdit::AddedFile added;
   added.level = in->Level();
   std::shared_ptr<FileMeta> meta = ReadFileMeta(in);
-  if (with_births) meta->births = ReadBirths(in);
+  if (with_references) meta->blob_references = ReadBlobFiles(in);
   added.entry.lower = in->Bytes(kBoundBytesMax, "entry's lower bound");
   added.entry.upper = in->Bytes(kBoundBytesMax, "entry's upper bound");
   LAVA_RETURN_IF_ERROR(in->status());
@@ -374,8 +376,8 @@ Status ReadField(EditReader* in, FileTable* files, VersionEdit* edit) {
       break;
     }
     case kFileAdded:
-    case kFileWithBirthsAdded:
-      return ReadAdded(in, tag == kFileWithBirthsAdded, files, edit);
+    case kFileWithReferencesAdded:
+      return ReadAdded(in, tag == kFileWithReferencesAdded, files, edit);
     case kValueFileRemoved:
       edit->values_removed.push_back(in->ReadFileId());
       break;
@@ -383,9 +385,9 @@ Status ReadField(EditReader* in, FileTable* files, VersionEdit* edit) {
     case kValueFileWithTablesAdded:
     case kValueFileInGroupAdded:
       return ReadValueFile(in, static_cast<Tag>(tag), files, edit);
-    case kBirthExpired: {
-      VersionEdit::ExpiredBirth& expired = edit->births_expired.emplace_back();
-      expired.birth = in->ReadFileId();
+    case kBlobFileExpired: {
+      VersionEdit::ExpiredBlobFile& expired = edit->blob_files_expired.emplace_back();
+      expired.blob_file = in->ReadFileId();
       expired.table = in->TableId();
       expired.timestamp_ms = static_cast<int64_t>(in->Fixed64("timestamp"));
       break;
@@ -399,14 +401,14 @@ Status ReadField(EditReader* in, FileTable* files, VersionEdit* edit) {
 bool SameFile(const ValueFileMeta& a, const ValueFileMeta& b) {
   return a.bytes == b.bytes && a.crc32c == b.crc32c && a.records == b.records &&
          a.raw_bytes == b.raw_bytes && a.stored_bytes == b.stored_bytes && a.lower == b.lower &&
-         a.upper == b.upper && a.births == b.births && a.tables == b.tables && a.level == b.level &&
-         a.group == b.group;
+         a.upper == b.upper && a.blob_files == b.blob_files && a.tables == b.tables &&
+         a.level == b.level && a.group == b.group;
 }
 
 bool SameFile(const FileMeta& a, const FileMeta& b) {
   return a.bytes == b.bytes && a.crc32c == b.crc32c && a.records == b.records &&
          a.raw_bytes == b.raw_bytes && a.lower == b.lower && a.upper == b.upper &&
-         a.tables == b.tables && a.births == b.births && a.deletes == b.deletes &&
+         a.tables == b.tables && a.blob_references == b.blob_references && a.deletes == b.deletes &&
          a.prefix_deletes == b.prefix_deletes && a.range_tombstones == b.range_tombstones;
 }
 
@@ -488,18 +490,18 @@ void EncodeEdit(const VersionEdit& edit, std::string* out) {
                                          : kValueFileWithTablesAdded);
     PutValueFile(added, out);
   }
-  for (const VersionEdit::ExpiredBirth& expired : edit.births_expired) {
-    out->push_back(kBirthExpired);
-    PutFileId(expired.birth, out);
+  for (const VersionEdit::ExpiredBlobFile& expired : edit.blob_files_expired) {
+    out->push_back(kBlobFileExpired);
+    PutFileId(expired.blob_file, out);
     PutVarint64(out, expired.table);
     PutFixed64(out, static_cast<uint64_t>(expired.timestamp_ms));
   }
   for (const VersionEdit::AddedFile& added : edit.added) {
-    const std::vector<BirthShare>& births = added.entry.file->births;
-    out->push_back(births.empty() ? kFileAdded : kFileWithBirthsAdded);
+    const std::vector<BlobReference>& references = added.entry.file->blob_references;
+    out->push_back(references.empty() ? kFileAdded : kFileWithReferencesAdded);
     out->push_back(static_cast<char>(added.level));
     PutFileMeta(*added.entry.file, out);
-    if (!births.empty()) PutBirths(births, out);
+    if (!references.empty()) PutBlobFiles(references, out);
     PutLengthPrefixed(out, added.entry.lower);
     PutLengthPrefixed(out, added.entry.upper);
   }

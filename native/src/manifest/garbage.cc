@@ -3,34 +3,35 @@
 #include <algorithm>
 #include <set>
 
-#include "manifest/births.h"
+#include "manifest/blob_files.h"
 
 namespace lava {
 namespace {
 
-// One birth, summed over the files that hold its values. Raw bytes.
-struct BirthView {
-  uint64_t held = 0;            // in all files that have a place for it
+// One blob file, summed over the files that hold its values. Raw bytes.
+struct BlobFileView {
+  uint64_t held = 0;            // in all files that have a location for it
   uint64_t referenced = 0;      // upper bound
   uint64_t referenced_min = 0;  // lower bound: without clipped entries
-  bool inherited = false;       // the birth is not solely in the file where it was born
+  bool inherited =
+      false;  // the blob file is not solely in the file where its values were first written
 };
 
-uint64_t HeldBy(const ValueFileMeta& file, const FileId& birth) {
-  const auto it =
-      std::lower_bound(file.births.begin(), file.births.end(), birth,
-                       [](const BirthShare& share, const FileId& id) { return share.birth < id; });
-  return it != file.births.end() && it->birth == birth ? it->raw_bytes : 0;
+uint64_t HeldBy(const ValueFileMeta& file, const FileId& blob_file) {
+  const auto it = std::lower_bound(
+      file.blob_files.begin(), file.blob_files.end(), blob_file,
+      [](const BlobReference& share, const FileId& id) { return share.blob_file < id; });
+  return it != file.blob_files.end() && it->blob_file == blob_file ? it->raw_bytes : 0;
 }
 
-BirthView ViewOf(const FileId& id, const Birth& birth) {
-  BirthView view;
+BlobFileView ViewOf(const FileId& id, const BlobFile& blob_file) {
+  BlobFileView view;
   std::set<const ValueFileMeta*> files;
-  for (const Placement& place : birth.places)
-    if (files.insert(place.file.get()).second) view.held += HeldBy(*place.file, id);
-  view.referenced = std::min(view.held, birth.raw_bytes + birth.clipped_raw_bytes);
-  view.referenced_min = std::min(view.held, birth.raw_bytes);
-  view.inherited = files.size() != 1 || !IsBornIn(id, (*files.begin())->id);
+  for (const BlobLocation& location : blob_file.locations)
+    if (files.insert(location.file.get()).second) view.held += HeldBy(*location.file, id);
+  view.referenced = std::min(view.held, blob_file.raw_bytes + blob_file.clipped_raw_bytes);
+  view.referenced_min = std::min(view.held, blob_file.raw_bytes);
+  view.inherited = files.size() != 1 || !IsFirstWrittenIn(id, (*files.begin())->id);
   return view;
 }
 
@@ -44,15 +45,15 @@ uint64_t Share(uint64_t part, uint64_t of, uint64_t whole) {
 
 ValueGarbage GarbageOf(const Version& version, const ValueFileMeta& file) {
   ValueGarbage garbage;
-  for (const BirthShare& share : file.births) {
-    const auto birth = version.births.find(share.birth);
-    if (birth == version.births.end()) {  // no key file names the birth any more
+  for (const BlobReference& share : file.blob_files) {
+    const auto blob_file = version.blob_files.find(share.blob_file);
+    if (blob_file == version.blob_files.end()) {  // no key file names the blob file any more
       garbage.min += share.raw_bytes;
       garbage.max += share.raw_bytes;
       garbage.estimate += share.raw_bytes;
       continue;
     }
-    const BirthView view = ViewOf(share.birth, *birth->second);
+    const BlobFileView view = ViewOf(share.blob_file, *blob_file->second);
     const uint64_t dead = view.held - view.referenced;
     garbage.referenced += view.referenced;
     garbage.min += share.raw_bytes - std::min(share.raw_bytes, view.referenced);

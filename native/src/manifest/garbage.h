@@ -11,19 +11,20 @@ namespace lava {
 /// The garbage of a value file: raw bytes of values that no reference in the version reaches.
 /// A reference hidden by a newer record still counts as reaching its value until a compaction drops
 /// the reference (hidden garbage, as Scavenger calls it).
-/// The cost is one lookup for each birth that the file holds.
+/// The cost is one lookup for each blob file that the file holds.
 ValueGarbage GarbageOf(const Version& version, const ValueFileMeta& file);
 
 /// The garbage of one value file of a version. Units: raw bytes of values.
 struct ValueFileGarbage {
   std::shared_ptr<ValueFileMeta> file;
   uint64_t raw_bytes = 0;
-  /// Bounds. Equal if all values were born in the file and no key file that names it is clipped.
+  /// Bounds. Equal if all values were first written in the file and no key file that names it is
+  /// clipped.
   uint64_t garbage_min = 0, garbage_max = 0;
-  /// Between the bounds: the garbage of a birth in several files is divided in proportion to the
-  /// birth's bytes in each file.
+  /// Between the bounds: the garbage of a blob file in several files is divided in proportion to
+  /// the blob file's bytes in each file.
   uint64_t garbage_estimate = 0;
-  /// Raw bytes referenced of the births that the file holds. Falls as values die.
+  /// Raw bytes referenced of the blob files that the file holds. Falls as values die.
   uint64_t referenced = 0;
 };
 

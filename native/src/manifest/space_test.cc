@@ -1,15 +1,16 @@
 #include "manifest/space.h"
 
-#include "manifest/births_for_test.h"
+#include "manifest/blob_files_for_test.h"
 #include "manifest/sums.h"
 
 namespace lava {
 namespace {
 
-std::shared_ptr<FileMeta> Keys(uint64_t number, uint64_t bytes, std::vector<BirthShare> births,
-                               std::string lower = "a", std::string upper = "z") {
+std::shared_ptr<FileMeta> Keys(uint64_t number, uint64_t bytes,
+                               std::vector<BlobReference> blob_files, std::string lower = "a",
+                               std::string upper = "z") {
   std::shared_ptr<FileMeta> meta =
-      KeyFileOf(number, std::move(births), std::move(lower), std::move(upper));
+      KeyFileOf(number, std::move(blob_files), std::move(lower), std::move(upper));
   meta->bytes = bytes;
   return meta;
 }
@@ -22,7 +23,7 @@ Version TreeOf(const std::vector<std::vector<std::shared_ptr<FileMeta>>>& levels
 }
 
 void Hold(Version* version, uint64_t number, uint64_t raw_bytes, uint64_t bytes) {
-  const std::shared_ptr<ValueFileMeta> file = BornFile(number, 10, raw_bytes);
+  const std::shared_ptr<ValueFileMeta> file = NewValueFile(number, 10, raw_bytes);
   file->bytes = bytes;
   version->value_files[file->id] = {file, 1};
 }

@@ -17,8 +17,9 @@ uint64_t MemoryOf(const std::string& s) {
 
 uint64_t MemoryOf(const ValueFileMeta& file) {
   return sizeof(file) + 2 * kAllocationBytes + MemoryOf(file.lower) + MemoryOf(file.upper) +
-         file.tables.size() * (kNodeBytes + 32) + file.births.capacity() * sizeof(BirthShare) +
-         sizeof(FileId) + sizeof(Version::ValueEntry);
+         file.tables.size() * (kNodeBytes + 32) +
+         file.blob_files.capacity() * sizeof(BlobReference) + sizeof(FileId) +
+         sizeof(Version::ValueEntry);
 }
 
 }  // namespace
@@ -27,15 +28,16 @@ uint64_t MemoryOf(const FileEntry& entry) {
   const FileMeta& file = *entry.file;
   return sizeof(entry) + MemoryOf(entry.lower) + MemoryOf(entry.upper) + sizeof(file) +
          2 * kAllocationBytes + MemoryOf(file.lower) + MemoryOf(file.upper) +
-         file.tables.size() * (kNodeBytes + 24) + file.births.capacity() * sizeof(BirthShare);
+         file.tables.size() * (kNodeBytes + 24) +
+         file.blob_references.capacity() * sizeof(BlobReference);
 }
 
-uint64_t MemoryOf(const Birth& birth) {
-  uint64_t bytes = sizeof(birth) + 2 * kAllocationBytes + sizeof(FileId) + sizeof(void*) * 2 +
-                   birth.places.size() * sizeof(Placement) +
-                   birth.expired_to_ms.size() * (kNodeBytes + 16);
-  for (const Placement& place : birth.places)
-    bytes += MemoryOf(place.lower) + MemoryOf(place.upper);
+uint64_t MemoryOf(const BlobFile& blob_file) {
+  uint64_t bytes = sizeof(blob_file) + 2 * kAllocationBytes + sizeof(FileId) + sizeof(void*) * 2 +
+                   blob_file.locations.size() * sizeof(BlobLocation) +
+                   blob_file.expired_to_ms.size() * (kNodeBytes + 16);
+  for (const BlobLocation& location : blob_file.locations)
+    bytes += MemoryOf(location.lower) + MemoryOf(location.upper);
   return bytes;
 }
 
@@ -68,7 +70,7 @@ VersionSums CountSums(const Version& version) {
       level.referenced_bytes += ReferencedBytes(*entry.file);
     }
   }
-  for (const auto& [id, birth] : version.births) sums.memory_bytes += MemoryOf(*birth);
+  for (const auto& [id, blob_file] : version.blob_files) sums.memory_bytes += MemoryOf(*blob_file);
   for (const auto& [id, entry] : version.value_files) CountValueFile(*entry.file, true, &sums);
   return sums;
 }

@@ -7,13 +7,13 @@
 
 namespace lava {
 
-/// Counts the sums of a version from its files and births alone. For tests, assertions, and
+/// Counts the sums of a version from its files and blob files alone. For tests, assertions, and
 /// versions that were not made by an edit. All other versions get their sums updated by edits.
 VersionSums CountSums(const Version& version);
 
 /// Approximate memory that a part of a version takes. Units: bytes.
 uint64_t MemoryOf(const FileEntry& entry);
-uint64_t MemoryOf(const Birth& birth);
+uint64_t MemoryOf(const BlobFile& blob_file);
 /// Adds a value file to the sums, or subtracts it.
 void CountValueFile(const ValueFileMeta& file, bool added, VersionSums* sums);
 

@@ -36,7 +36,7 @@ struct FileMeta : StoredFile {
   uint64_t raw_bytes = 0;
   std::string lower, upper;  // own bounds: [lower, upper) covers all records
   std::map<uint64_t, std::pair<uint64_t, uint64_t>> tables;  // id -> records, raw bytes
-  std::vector<BirthShare> births;                            // named by references; ascending
+  std::vector<BlobReference> blob_references;                // ascending
 };
 
 /// The records of one table in a value file.
@@ -64,8 +64,8 @@ struct ValueFileMeta : StoredFile {
   /// One job wrote the files of a sorted group in key order and without overlaps (DiffKV 3.1). The
   /// group's id is the number of its first file. 0: not known.
   uint64_t group = 0;
-  std::string lower, upper;        // own bounds: [lower, upper) covers all keys
-  std::vector<BirthShare> births;  // births of the values it holds, ascending
+  std::string lower, upper;               // own bounds: [lower, upper) covers all keys
+  std::vector<BlobReference> blob_files;  // blob files of the values it holds, ascending
   /// By table id; empty in files of manifests before format 3.
   std::map<uint64_t, TableShare> tables;
 };
@@ -106,17 +106,18 @@ class FileRange {
   FileList::const_iterator begin_, end_;
 };
 
-/// A place of a birth: the file that now holds the birth's values for keys in [lower, upper).
-struct Placement {
+/// A location of a blob file: the file that now holds the blob file's values for keys in [lower,
+/// upper).
+struct BlobLocation {
   std::shared_ptr<ValueFileMeta> file;
   std::string lower, upper;
 };
 
-/// A birth that at least one key file of a version names. Some references to it may be stale: a
+/// A blob file that at least one key file of a version names. Some references to it may be stale: a
 /// newer record of their key exists, and their value is gone.
-struct Birth {
-  std::vector<Placement> places;  // a key may have two: a hot one and a cold one
-  uint64_t named_by = 0;          // number of entries of key files
+struct BlobFile {
+  std::vector<BlobLocation> locations;  // a key may have two: a hot one and a cold one
+  uint64_t named_by = 0;                // number of entries of key files
   // Sums over these entries. Which part of a clipped entry is visible is unknown.
   uint64_t records = 0, raw_bytes = 0;
   uint64_t clipped_records = 0, clipped_raw_bytes = 0;
@@ -128,11 +129,11 @@ struct Birth {
 /// The garbage of a value file, in raw bytes of values that no reference reaches; see garbage.h.
 struct ValueGarbage {
   uint64_t min = 0, max = 0, estimate = 0;
-  uint64_t referenced = 0;  // referenced bytes of the births that the file holds
+  uint64_t referenced = 0;  // referenced bytes of the blob files that the file holds
   bool operator==(const ValueGarbage&) const = default;
 };
 
-/// Sums over the files and births of a version. Units: bytes on storage unless said otherwise.
+/// Sums over the files and blob files of a version. Units: bytes on storage unless said otherwise.
 struct VersionSums {
   struct Level {
     uint64_t entry_bytes = 0, entry_records = 0;  // of all entries
@@ -148,16 +149,16 @@ struct VersionSums {
 };
 
 /// An immutable state of the tree. L0 is ordered newest first and may overlap. Deeper levels are
-/// ascending and disjoint. Births and value files follow from the edits and the key files: a birth
-/// leaves the version with the last key file that names it, a value file with its last birth.
-/// Copies share the parts that an edit does not change; see SharedList.
-/// Threads:    any, once the version is installed.
+/// ascending and disjoint. Blob files and value files follow from the edits and the key files: a
+/// blob file leaves the version with the last key file that names it, a value file with its last
+/// blob file. Copies share the parts that an edit does not change; see SharedList. Threads:    any,
+/// once the version is installed.
 struct Version {
   std::array<FileList, kLevelCountMax> levels;
-  SharedMap<FileId, std::shared_ptr<const Birth>> births;
+  SharedMap<FileId, std::shared_ptr<const BlobFile>> blob_files;
   struct ValueEntry {
     std::shared_ptr<ValueFileMeta> file;
-    uint32_t placements = 0;
+    uint32_t locations = 0;
     ValueGarbage garbage = {};
   };
   SharedMap<FileId, ValueEntry> value_files;
@@ -172,13 +173,13 @@ struct Version {
   };
   std::vector<LeftFile> left;
 
-  /// For messages: a line for each level, entry, value file with its garbage, and birth. Bounds are
-  /// hexadecimal and truncated, so the text contains parts of keys.
+  /// For messages: a line for each level, entry, value file with its garbage, and blob file. Bounds
+  /// are hexadecimal and truncated, so the text contains parts of keys.
   std::string DebugString() const;
 };
 
 /// Whether the value of a reference, found under a key of this table, had expired when expired
-/// values of the same birth were dropped.
+/// values of the same blob file were dropped.
 bool HasExpired(const Version& version, uint64_t table, const ValueReference& reference);
 
 /// A registered table in the manifest.

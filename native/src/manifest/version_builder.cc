@@ -60,9 +60,9 @@ Status VersionBuilder::Apply(const VersionEdit& edit) {
   LAVA_RETURN_IF_ERROR(RemoveEntries(edit));
   LAVA_RETURN_IF_ERROR(AddEntries(edit));
   LAVA_RETURN_IF_ERROR(AddValueFiles(edit));
-  ExpireBirths(edit);
-  PruneBirths();
-  CountBirths();
+  ExpireBlobFiles(edit);
+  PruneBlobFiles();
+  CountBlobFiles();
   JudgeGarbage();
   NoteLeft();
   LAVA_DCHECK(version_->sums == CountSums(*version_));
@@ -74,11 +74,11 @@ Status VersionBuilder::RemoveValueFiles(const VersionEdit& edit) {
     const auto entry = version_->value_files.find(id);
     if (entry == version_->value_files.end()) return Refused(id, "is no longer in the version");
     const std::shared_ptr<ValueFileMeta> file = entry->second.file;
-    for (const BirthShare& share : file->births) {
-      if (!version_->births.contains(share.birth)) continue;
-      const auto is_it = [&id](const Placement& place) { return place.file->id == id; };
-      for (size_t n = std::erase_if(Change(share.birth)->places, is_it); n > 0; --n)
-        DropPlacement(id);
+    for (const BlobReference& share : file->blob_files) {
+      if (!version_->blob_files.contains(share.blob_file)) continue;
+      const auto is_it = [&id](const BlobLocation& location) { return location.file->id == id; };
+      for (size_t n = std::erase_if(Change(share.blob_file)->locations, is_it); n > 0; --n)
+        DropLocation(id);
     }
   }
   return Status::OK();
@@ -98,7 +98,7 @@ Status VersionBuilder::RemoveEntries(const VersionEdit& edit) {
     // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
     const FileEntry entry = *at;
     removed_files_[removed.id] = entry.file;
-    NameBirths(entry, false);
+    NameBlobFiles(entry, false);
     CountEntry(removed.level, entry, false, [&] { level.erase(at); });
   }
   return Status::OK();
@@ -121,7 +121,7 @@ Status VersionBuilder::AddEntry(const VersionEdit::AddedFile& added) {
       return Overlap(*std::prev(at), entry, added.level);
     if (at != level.end() && entry.upper > at->lower) return Overlap(entry, *at, added.level);
   }
-  NameBirths(entry, true);
+  NameBlobFiles(entry, true);
   CountEntry(added.level, entry, true, [&] { level.insert(at, entry); });
   return Status::OK();
 }
@@ -130,48 +130,49 @@ Status VersionBuilder::AddValueFiles(const VersionEdit& edit) {
   for (const VersionEdit::AddedValueFile& added : edit.values_added) {
     const FileId& id = added.file->id;
     if (version_->value_files.contains(id)) return Refused(id, "is in the version already");
-    for (const VersionEdit::AddedValueFile::Place& place : added.places) {
-      std::vector<Placement>& places = Change(place.birth)->places;
-      const bool twice = std::any_of(places.begin(), places.end(), [&](const Placement& there) {
-        return there.file->id == id && there.lower == place.lower;
-      });
-      if (twice) return Refused(id, "would hold one birth twice from the same bound on");
-      places.push_back({added.file, place.lower, place.upper});
+    for (const VersionEdit::AddedValueFile::Location& location : added.locations) {
+      std::vector<BlobLocation>& locations = Change(location.blob_file)->locations;
+      const bool twice =
+          std::any_of(locations.begin(), locations.end(), [&](const BlobLocation& there) {
+            return there.file->id == id && there.lower == location.lower;
+          });
+      if (twice) return Refused(id, "would hold one blob file twice from the same bound on");
+      locations.push_back({added.file, location.lower, location.upper});
     }
-    if (added.places.empty()) continue;
+    if (added.locations.empty()) continue;
     Version::ValueEntry& entry = version_->value_files[id];
     entry.file = added.file;
-    entry.placements = static_cast<uint32_t>(added.places.size());
+    entry.locations = static_cast<uint32_t>(added.locations.size());
     CountValueFile(*added.file, true, &version_->sums);
     value_files_.insert(id);
   }
   return Status::OK();
 }
 
-void VersionBuilder::ExpireBirths(const VersionEdit& edit) {
-  for (const VersionEdit::ExpiredBirth& expired : edit.births_expired) {
-    if (!version_->births.contains(expired.birth)) continue;
-    std::map<uint64_t, int64_t>& marks = Change(expired.birth)->expired_to_ms;
+void VersionBuilder::ExpireBlobFiles(const VersionEdit& edit) {
+  for (const VersionEdit::ExpiredBlobFile& expired : edit.blob_files_expired) {
+    if (!version_->blob_files.contains(expired.blob_file)) continue;
+    std::map<uint64_t, int64_t>& marks = Change(expired.blob_file)->expired_to_ms;
     const auto [mark, is_new] = marks.try_emplace(expired.table, expired.timestamp_ms);
     if (!is_new) mark->second = std::max(mark->second, expired.timestamp_ms);
   }
 }
 
-void VersionBuilder::PruneBirths() {
-  std::erase_if(births_, [this](const auto& changed) {
-    const auto& [id, birth] = changed;
-    if (birth->named_by > 0) return false;
-    for (const Placement& place : birth->places) DropPlacement(place.file->id);
-    version_->births.erase(id);
+void VersionBuilder::PruneBlobFiles() {
+  std::erase_if(blob_files_, [this](const auto& changed) {
+    const auto& [id, blob_file] = changed;
+    if (blob_file->named_by > 0) return false;
+    for (const BlobLocation& location : blob_file->locations) DropLocation(location.file->id);
+    version_->blob_files.erase(id);
     return true;
   });
 }
 
 // The sums of the previous objects were subtracted when Change() copied them.
-void VersionBuilder::CountBirths() {
-  for (const auto& [id, birth] : births_) {
-    version_->sums.memory_bytes += MemoryOf(*birth);
-    Touch(*birth);
+void VersionBuilder::CountBlobFiles() {
+  for (const auto& [id, blob_file] : blob_files_) {
+    version_->sums.memory_bytes += MemoryOf(*blob_file);
+    Touch(*blob_file);
   }
 }
 
@@ -214,23 +215,25 @@ void VersionBuilder::CountEntry(uint32_t level, const FileEntry& entry, bool add
   AddTo(&version_->sums.memory_bytes, MemoryOf(entry), added);
 }
 
-void VersionBuilder::NameBirths(const FileEntry& entry, bool added) {
-  for (const BirthShare& share : entry.file->births) {
-    Birth* const birth = Change(share.birth);
-    AddTo(&birth->named_by, 1, added);
-    AddTo(entry.clipped() ? &birth->clipped_records : &birth->records, share.records, added);
-    AddTo(entry.clipped() ? &birth->clipped_raw_bytes : &birth->raw_bytes, share.raw_bytes, added);
+void VersionBuilder::NameBlobFiles(const FileEntry& entry, bool added) {
+  for (const BlobReference& share : entry.file->blob_references) {
+    BlobFile* const blob_file = Change(share.blob_file);
+    AddTo(&blob_file->named_by, 1, added);
+    AddTo(entry.clipped() ? &blob_file->clipped_records : &blob_file->records, share.records,
+          added);
+    AddTo(entry.clipped() ? &blob_file->clipped_raw_bytes : &blob_file->raw_bytes, share.raw_bytes,
+          added);
   }
 }
 
-Birth* VersionBuilder::Change(const FileId& id) {
-  std::shared_ptr<Birth>& changed = births_[id];
+BlobFile* VersionBuilder::Change(const FileId& id) {
+  std::shared_ptr<BlobFile>& changed = blob_files_[id];
   if (changed != nullptr) return changed.get();
-  std::shared_ptr<const Birth>& slot = version_->births[id];
+  std::shared_ptr<const BlobFile>& slot = version_->blob_files[id];
   if (slot == nullptr) {
-    changed = std::make_shared<Birth>();
+    changed = std::make_shared<BlobFile>();
   } else {
-    changed = std::make_shared<Birth>(*slot);
+    changed = std::make_shared<BlobFile>(*slot);
     version_->sums.memory_bytes -= MemoryOf(*slot);
     Touch(*slot);
   }
@@ -238,15 +241,15 @@ Birth* VersionBuilder::Change(const FileId& id) {
   return changed.get();
 }
 
-void VersionBuilder::Touch(const Birth& birth) {
-  for (const Placement& place : birth.places) value_files_.insert(place.file->id);
+void VersionBuilder::Touch(const BlobFile& blob_file) {
+  for (const BlobLocation& location : blob_file.locations) value_files_.insert(location.file->id);
 }
 
-void VersionBuilder::DropPlacement(const FileId& file) {
+void VersionBuilder::DropLocation(const FileId& file) {
   const auto entry = version_->value_files.find(file);
-  LAVA_CHECK(entry != version_->value_files.end() && entry->second.placements > 0);
-  if (entry->second.placements > 1) {
-    --version_->value_files.Mutable(entry).placements;
+  LAVA_CHECK(entry != version_->value_files.end() && entry->second.locations > 0);
+  if (entry->second.locations > 1) {
+    --version_->value_files.Mutable(entry).locations;
     return;
   }
   const std::shared_ptr<ValueFileMeta> meta = entry->second.file;

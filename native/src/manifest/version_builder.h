@@ -28,28 +28,30 @@ class VersionBuilder {
   Status AddEntries(const VersionEdit& edit);
   Status AddEntry(const VersionEdit::AddedFile& added);
   Status AddValueFiles(const VersionEdit& edit);
-  void ExpireBirths(const VersionEdit& edit);
-  /// Forgets births that no key file names any more, and value files without remaining births.
-  void PruneBirths();
-  void CountBirths();
+  void ExpireBlobFiles(const VersionEdit& edit);
+  /// Forgets blob files that no key file names any more, and value files without remaining blob
+  /// files.
+  void PruneBlobFiles();
+  void CountBlobFiles();
   void JudgeGarbage();
   void NoteLeft();
 
   /// Changes the level by calling change(), and updates the sums for the entry.
   template <typename ChangeLevel>
   void CountEntry(uint32_t level, const FileEntry& entry, bool added, const ChangeLevel& change);
-  void NameBirths(const FileEntry& entry, bool added);
-  /// The birth, to be modified. Versions share births, so the first change copies the birth.
-  Birth* Change(const FileId& id);
-  /// Marks the files that hold the birth: their garbage may change.
-  void Touch(const Birth& birth);
-  void DropPlacement(const FileId& file);
+  void NameBlobFiles(const FileEntry& entry, bool added);
+  /// The blob file, to be modified. Versions share blob files, so the first change copies the blob
+  /// file.
+  BlobFile* Change(const FileId& id);
+  /// Marks the files that hold the blob file: their garbage may change.
+  void Touch(const BlobFile& blob_file);
+  void DropLocation(const FileId& file);
 
   Version* const version_;
-  size_t l0_position_ = 0;                           // position at which entries are added to L0
-  std::map<FileId, std::shared_ptr<Birth>> births_;  // the changed ones
-  std::set<FileId> value_files_;                     // those whose garbage may have changed
-  // Key files that lost an entry, and value files that lost all births.
+  size_t l0_position_ = 0;  // position at which entries are added to L0
+  std::map<FileId, std::shared_ptr<BlobFile>> blob_files_;  // the changed ones
+  std::set<FileId> value_files_;                            // those whose garbage may have changed
+  // Key files that lost an entry, and value files that lost all blob files.
   std::map<FileId, std::shared_ptr<FileMeta>> removed_files_;
   std::map<FileId, std::shared_ptr<ValueFileMeta>> removed_value_files_;
 };

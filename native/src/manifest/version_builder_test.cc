@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "manifest/births_for_test.h"
+#include "manifest/blob_files_for_test.h"
 
 namespace lava {
 namespace {
@@ -58,19 +58,19 @@ class RandomTree {
   void Import() {
     VersionEdit edit;
     edit.partition_bytes = 1;
-    const auto born = BornFile(++number_, 10, 1000, Key(0), Key(8999));
-    const auto keys = KeyFileOf(++number_, {{born->id, 10, 1000}}, Key(0), Key(8000));
+    const auto values = NewValueFile(++number_, 10, 1000, Key(0), Key(8999));
+    const auto keys = KeyFileOf(++number_, {{values->id, 10, 1000}}, Key(0), Key(8000));
     edit.Add(2, {keys, Key(0), Key(2000)});
     edit.Add(3, {keys, Key(4000), Key(7000)});
-    edit.AddBorn(born);
+    edit.AddNewValueFile(values);
     Apply(edit);
   }
   bool Flush() {
     const uint64_t begin = random_() % 8000, end = begin + 1 + random_() % 900;
     VersionEdit edit;
-    const auto born = BornFile(++number_, 10, 1000, Key(begin), Key(end));
-    edit.Add(0, WholeOf(KeyFileOf(++number_, {{born->id, 10, 1000}}, Key(begin), Key(end))));
-    edit.AddBorn(born);
+    const auto values = NewValueFile(++number_, 10, 1000, Key(begin), Key(end));
+    edit.Add(0, WholeOf(KeyFileOf(++number_, {{values->id, 10, 1000}}, Key(begin), Key(end))));
+    edit.AddNewValueFile(values);
     Apply(edit);
     return true;
   }
@@ -118,18 +118,19 @@ class RandomTree {
     for (const FileEntry& entry : below) edit.Remove(level + 1, entry);
     for (const auto* entries : {&upper, &below})
       for (const FileEntry& entry : *entries)
-        for (const BirthShare& share : entry.file->births) named[share.birth] += share.raw_bytes;
+        for (const BlobReference& share : entry.file->blob_references)
+          named[share.blob_file] += share.raw_bytes;
     // Write several files and let some of the named values die.
     const uint64_t begin = std::stoull(from), end = std::stoull(to);
     const uint64_t files = std::min<uint64_t>(1 + random_() % 3, end - begin);
     for (uint64_t n = 0; n < files; ++n) {
-      std::vector<BirthShare> births;
+      std::vector<BlobReference> blob_files;
       for (const auto& [id, bytes] : named)
         if (random_() % 4 != 0)
-          births.push_back({id, 1, bytes / files * (random_() % 100) / 100 + 1});
+          blob_files.push_back({id, 1, bytes / files * (random_() % 100) / 100 + 1});
       const std::string lower = std::to_string(begin + (end - begin) * n / files);
       const std::string ends = std::to_string(begin + (end - begin) * (n + 1) / files);
-      edit.Add(level + 1, WholeOf(KeyFileOf(++number_, std::move(births), lower, ends)));
+      edit.Add(level + 1, WholeOf(KeyFileOf(++number_, std::move(blob_files), lower, ends)));
     }
     Apply(edit);
     return true;
@@ -141,18 +142,20 @@ class RandomTree {
     const std::shared_ptr<ValueFileMeta> file = input->second.file;
     VersionEdit edit;
     edit.values_removed.push_back(file->id);
-    std::vector<BirthShare> births;
-    std::vector<VersionEdit::AddedValueFile::Place> places;
-    for (const BirthShare& share : file->births) {
-      const auto birth = version().births.find(share.birth);
-      if (birth == version().births.end()) continue;
-      births.push_back({share.birth, 1, share.raw_bytes / 2 + 1});
-      for (const Placement& place : birth->second->places)
-        if (place.file == file) places.push_back({share.birth, place.lower, place.upper});
+    std::vector<BlobReference> blob_files;
+    std::vector<VersionEdit::AddedValueFile::Location> locations;
+    for (const BlobReference& share : file->blob_files) {
+      const auto blob_file = version().blob_files.find(share.blob_file);
+      if (blob_file == version().blob_files.end()) continue;
+      blob_files.push_back({share.blob_file, 1, share.raw_bytes / 2 + 1});
+      for (const BlobLocation& location : blob_file->second->locations)
+        if (location.file == file)
+          locations.push_back({share.blob_file, location.lower, location.upper});
     }
-    const auto output = ValueFileOf(++number_, file->lower, file->upper, std::move(births));
-    edit.values_added.push_back({output, std::move(places)});
-    if (random_() % 4 == 0) edit.births_expired.push_back({file->births[0].birth, 5, 70});
+    const auto output = ValueFileOf(++number_, file->lower, file->upper, std::move(blob_files));
+    edit.values_added.push_back({output, std::move(locations)});
+    if (random_() % 4 == 0)
+      edit.blob_files_expired.push_back({file->blob_files[0].blob_file, 5, 70});
     Apply(edit);
     return true;
   }
@@ -173,7 +176,7 @@ TEST(VersionBuilder, KeepsSumsAndGarbageAsACountOfAllGivesThem) {
       ExpectSums(tree.version());
     }
     EXPECT_GT(steps, 300);
-    EXPECT_GT(tree.version().births.size(), 20u);
+    EXPECT_GT(tree.version().blob_files.size(), 20u);
   }
 }
 

@@ -35,10 +35,10 @@ VersionEdit SnapshotOf(const ManifestState& state) {
   for (const auto& [id, table] : state.tables) edit.registered.push_back(table);
   for (uint32_t n = 0; n < kLevelCountMax; ++n)
     for (const FileEntry& entry : state.version->levels[n]) edit.Add(n, entry);
-  edit.values_added = PlacedValueFiles(*state.version);
-  for (const auto& [id, birth] : state.version->births)
-    for (const auto& [table, timestamp_ms] : birth->expired_to_ms)
-      edit.births_expired.push_back({id, table, timestamp_ms});
+  edit.values_added = LocationsByValueFile(*state.version);
+  for (const auto& [id, blob_file] : state.version->blob_files)
+    for (const auto& [table, timestamp_ms] : blob_file->expired_to_ms)
+      edit.blob_files_expired.push_back({id, table, timestamp_ms});
   return edit;
 }
 
@@ -70,7 +70,7 @@ Status ApplyEdit(const VersionEdit& edit, ManifestState* state) {
     if (next.origins.size() > ManifestState::kOriginsMax) next.origins.erase(next.origins.begin());
   }
   if (!edit.added.empty() || !edit.removed.empty() || !edit.values_added.empty() ||
-      !edit.values_removed.empty() || !edit.births_expired.empty()) {
+      !edit.values_removed.empty() || !edit.blob_files_expired.empty()) {
     auto version = std::make_shared<Version>(*next.version);
     LAVA_RETURN_IF_ERROR(ApplyToVersion(edit, version.get()));
     next.version = std::move(version);

@@ -12,7 +12,7 @@
 namespace lava {
 
 /// The newest format of manifests and of checkpoint metadata that this library reads and writes.
-/// Format 1 has no value files. Format 2 has no tables of value files and no expired births.
+/// Format 1 has no value files. Format 2 has no tables of value files and no expired blob files.
 /// Format 3 has no positions of write-ahead logs. Format 4 has no levels and groups of value files.
 inline constexpr uint32_t kManifestFormatVersion = 5;
 
@@ -32,14 +32,14 @@ struct VersionEdit {
     std::string lower;
   };
 
-  /// A value file that is new or replaces another one, and the births and key ranges it holds.
+  /// A value file that is new or replaces another one, and the blob files and key ranges it holds.
   struct AddedValueFile {
-    struct Place {
-      FileId birth;
+    struct Location {
+      FileId blob_file;
       std::string lower, upper;  // within the file's own bounds
     };
     std::shared_ptr<ValueFileMeta> file;
-    std::vector<Place> places;
+    std::vector<Location> locations;
   };
 
   /// L0 entries are newest first. They take the place of the L0 entries that the edit removes, or
@@ -47,15 +47,16 @@ struct VersionEdit {
   std::vector<AddedFile> added;
   std::vector<RemovedFile> removed;
   std::vector<AddedValueFile> values_added;
-  std::vector<FileId> values_removed;  // with all of their places
-  /// Marks values of a table in this birth as expired if their timestamps are up to timestamp_ms.
-  struct ExpiredBirth {
-    FileId birth;
+  std::vector<FileId> values_removed;  // with all of their locations
+  /// Marks values of a table in this blob file as expired if their timestamps are up to
+  /// timestamp_ms.
+  struct ExpiredBlobFile {
+    FileId blob_file;
     uint64_t table = 0;
     int64_t timestamp_ms = 0;
-    auto operator<=>(const ExpiredBirth&) const = default;
+    auto operator<=>(const ExpiredBlobFile&) const = default;
   };
-  std::vector<ExpiredBirth> births_expired;
+  std::vector<ExpiredBlobFile> blob_files_expired;
   std::vector<TableRegistration> registered;  // new tables, and known tables with changed options
   std::vector<uint64_t> dropped;              // table ids
   std::optional<uint32_t> partition_bytes;
@@ -70,12 +71,13 @@ struct VersionEdit {
   std::string DebugString() const;
 
   void Add(uint32_t level, FileEntry entry) { added.push_back({level, std::move(entry)}); }
-  /// Adds a value file in which all of its values were born.
-  void AddBorn(std::shared_ptr<ValueFileMeta> file) {
-    AddedValueFile born{std::move(file), {}};
-    for (const BirthShare& share : born.file->births)
-      born.places.push_back({share.birth, born.file->lower, born.file->upper});
-    values_added.push_back(std::move(born));
+  /// Adds a value file in which all of its values were first written.
+  void AddNewValueFile(std::shared_ptr<ValueFileMeta> file) {
+    AddedValueFile added_file{std::move(file), {}};
+    for (const BlobReference& share : added_file.file->blob_files)
+      added_file.locations.push_back(
+          {share.blob_file, added_file.file->lower, added_file.file->upper});
+    values_added.push_back(std::move(added_file));
   }
   void Remove(uint32_t level, const FileEntry& entry) {
     removed.push_back({level, entry.file->id, entry.lower});
@@ -125,8 +127,8 @@ Status ApplyEdit(const VersionEdit& edit, ManifestState* state);
 
 /// Applies the edit to a version alone. After an error *version must be discarded.
 Status ApplyToVersion(const VersionEdit& edit, Version* version);
-/// Groups the placements of all births by value file.
-std::vector<VersionEdit::AddedValueFile> PlacedValueFiles(const Version& version);
+/// Groups the locations of all blob files by value file.
+std::vector<VersionEdit::AddedValueFile> LocationsByValueFile(const Version& version);
 
 /// A checkpoint's metadata: magic, format version, one snapshot edit, checksum.
 std::string EncodeMetadata(const ManifestState& state);

@@ -94,7 +94,7 @@ std::shared_ptr<ValueFileMeta> ValueFile(uint64_t number) {
   meta->stored_bytes = 450;
   meta->lower = "a";
   meta->upper = "z";
-  meta->births = {{meta->id, 3, 900}};
+  meta->blob_files = {{meta->id, 3, 900}};
   meta->tables[42] = {3, 900, 77};
   return meta;
 }
@@ -102,7 +102,7 @@ std::shared_ptr<ValueFileMeta> ValueFile(uint64_t number) {
 // Value files of all manifest formats. Without a group the level is not written either.
 TEST(VersionEdit, ValueFilesKeepLevelAndGroup) {
   VersionEdit edit;
-  for (const uint64_t number : {1, 2, 3}) edit.AddBorn(ValueFile(number));
+  for (const uint64_t number : {1, 2, 3}) edit.AddNewValueFile(ValueFile(number));
   edit.values_added[0].file->level = 6;
   edit.values_added[0].file->group = 1'000'000;
   edit.values_added[2].file->tables.clear();
@@ -117,7 +117,7 @@ TEST(VersionEdit, ValueFilesKeepLevelAndGroup) {
     EXPECT_EQ(is.level, was.level);
     EXPECT_EQ(is.group, was.group);
     EXPECT_EQ(is.tables, was.tables);
-    EXPECT_EQ(decoded.values_added[i].places.size(), 1u);
+    EXPECT_EQ(decoded.values_added[i].locations.size(), 1u);
   }
   const auto other = ValueFile(1);
   EXPECT_TRUE(files.Intern(other).status().IsCorruption()) << "without its level and group";
@@ -126,12 +126,12 @@ TEST(VersionEdit, ValueFilesKeepLevelAndGroup) {
 TEST(VersionEdit, ALevelOrGroupThatCannotBeIsCorruption) {
   for (const auto& [level, group] : {std::pair{kLevelCountMax, 1u}, {1u, 0u}}) {
     VersionEdit edit;
-    edit.AddBorn(ValueFile(1));
+    edit.AddNewValueFile(ValueFile(1));
     edit.values_added[0].file->level = 3;
     edit.values_added[0].file->group = 5;
     std::string bytes;
     EncodeEdit(edit, &bytes);
-    const size_t at = bytes.find(std::string("\x03\x05\x01", 3));  // and one place
+    const size_t at = bytes.find(std::string("\x03\x05\x01", 3));  // and one location
     ASSERT_NE(at, std::string::npos);
     bytes[at] = static_cast<char>(level);
     bytes[at + 1] = static_cast<char>(group);

@@ -33,7 +33,7 @@ TEST(ListLayout, EachPartHasItsPlace) {
   EXPECT_EQ(layout.bytes(), inline_bytes + 120);
   ASSERT_EQ(layout.parts().size(), 3u);
   EXPECT_EQ(layout.parts()[0].bytes, Slice(list).substr(0, inline_bytes));
-  EXPECT_EQ(layout.parts()[1].reference->birth.number, 7u);
+  EXPECT_EQ(layout.parts()[1].reference->blob_file.number, 7u);
   EXPECT_EQ(layout.parts()[2].raw_bytes(), 20u);
 }
 

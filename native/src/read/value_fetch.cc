@@ -17,10 +17,10 @@ constexpr size_t kCachedEntriesMax = 16;
 // Bytes read at once, normally and while memory is short: a scan never fails for lack of memory.
 constexpr uint64_t kBatchBytesMax = 1 << 20, kPoorBatchBytesMax = 64 << 10;
 
-std::span<const Placement> PlacesOf(const Version& version, const ValueReference& reference) {
-  const auto birth = version.births.find(reference.birth);
-  if (birth == version.births.end()) return {};
-  return birth->second->places;
+std::span<const BlobLocation> LocationsOf(const Version& version, const ValueReference& reference) {
+  const auto blob_file = version.blob_files.find(reference.blob_file);
+  if (blob_file == version.blob_files.end()) return {};
+  return blob_file->second->locations;
 }
 
 }  // namespace
@@ -32,10 +32,10 @@ Status ValueFetch::CheckSize(const ValueReference& reference) const {
   constexpr uint64_t kTrustedBytes = 1 << 20;
   // References in a memtable were never read from a file, so they cannot be damaged.
   if (reference.raw_bytes <= kTrustedBytes || reference.is_logged()) return Status::OK();
-  for (const Placement& at : PlacesOf(version_, reference))
+  for (const BlobLocation& at : LocationsOf(version_, reference))
     if (reference.raw_bytes <= at.file->raw_bytes) return Status::OK();
-  return Status::Corruption("a reference to a value that was born in " +
-                            reference.birth.ValueFileName() + " speaks of " +
+  return Status::Corruption("a reference to a value that was first written in " +
+                            reference.blob_file.ValueFileName() + " speaks of " +
                             std::to_string(reference.raw_bytes) +
                             " bytes, more than its file has: restore from a checkpoint");
 }
@@ -81,15 +81,15 @@ Status ValueFetch::LocateAll(char* to) {
 Status ValueFetch::Locate(Wanted* wanted, char* to, bool* cached) {
   const ValueReference& reference = wanted->reference;
   const Slice key = KeyOf(*wanted);
-  const std::span<const Placement> places = PlacesOf(version_, reference);
-  while (wanted->next_place < places.size()) {
-    const Placement& at = places[wanted->next_place++];
+  const std::span<const BlobLocation> locations = LocationsOf(version_, reference);
+  while (wanted->next_location < locations.size()) {
+    const BlobLocation& at = locations[wanted->next_location++];
     if (key < at.lower || key >= at.upper) continue;
     wanted->reader = ReaderOf(*at.file);
-    const Status located = wanted->reader->Locate(key, reference.birth, &wanted->handle);
+    const Status located = wanted->reader->Locate(key, reference.blob_file, &wanted->handle);
     if (located.IsNotFound()) continue;
     LAVA_RETURN_IF_ERROR(located);
-    Result<bool> copied = wanted->reader->CopyCached(wanted->handle, key, reference.birth,
+    Result<bool> copied = wanted->reader->CopyCached(wanted->handle, key, reference.blob_file,
                                                      reference.raw_bytes, to + wanted->offset);
     if (!copied.ok() && copied.status().IsNotFound()) continue;
     LAVA_RETURN_IF_ERROR(copied.status());
@@ -175,7 +175,7 @@ Status ValueFetch::ReadAll(char* to) {
 Status ValueFetch::Take(Wanted* wanted, Slice records, char* to) {
   const ValueReference& reference = wanted->reference;
   const Status status =
-      wanted->reader->CopyFrom(records, wanted->handle, KeyOf(*wanted), reference.birth,
+      wanted->reader->CopyFrom(records, wanted->handle, KeyOf(*wanted), reference.blob_file,
                                fill_cache_, reference.raw_bytes, to + wanted->offset);
   if (!status.IsNotFound()) return status;
   elsewhere_.push_back(wanted);

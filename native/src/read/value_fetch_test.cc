@@ -129,9 +129,9 @@ TEST(ValueFetch, WhatNoFileHasIsCorruption) {
   {
     ValueFetch fetch(*tree.version());
     ValueReference other = reference;
-    ++other.birth.number;
+    ++other.blob_file.number;
     fetch.Add(NumberedKey(1), other, 0);
-    EXPECT_TRUE(fetch.Run(to.data()).IsCorruption()) << "another birth";
+    EXPECT_TRUE(fetch.Run(to.data()).IsCorruption()) << "another blob file";
   }
   ValueFetch fetch(*tree.version());
   --reference.raw_bytes;

@@ -39,21 +39,21 @@ Status LookUpInFiles(const Version& version, Lookup* lookup) {
 
 namespace {
 
-// Calls get(file) for each place of the reference's birth that may hold the key. False if the value
-// is in none of them.
+// Calls get(file) for each place of the reference's blob file that may hold the key. False if the
+// value is in none of them.
 template <typename Get>
-Result<bool> AskPlaces(const Version& version, Slice key, const ValueReference& reference,
-                       Get get) {
-  const auto birth = version.births.find(reference.birth);
-  if (birth == version.births.end()) return false;
-  for (const Placement& place : birth->second->places) {
-    if (key < place.lower || key >= place.upper) continue;
+Result<bool> AskLocations(const Version& version, Slice key, const ValueReference& reference,
+                          Get get) {
+  const auto blob_file = version.blob_files.find(reference.blob_file);
+  if (blob_file == version.blob_files.end()) return false;
+  for (const BlobLocation& location : blob_file->second->locations) {
+    if (key < location.lower || key >= location.upper) continue;
     uint64_t raw_bytes = 0;
-    const Status status = get(*place.file, &raw_bytes);
+    const Status status = get(*location.file, &raw_bytes);
     if (status.IsNotFound()) continue;
     LAVA_RETURN_IF_ERROR(status);
     if (raw_bytes == reference.raw_bytes) return true;
-    return Status::Corruption("value file " + place.file->id.ValueFileName() + ": a value has " +
+    return Status::Corruption("value file " + location.file->id.ValueFileName() + ": a value has " +
                               std::to_string(raw_bytes) + " bytes, its reference says " +
                               std::to_string(reference.raw_bytes) + ": restore from a checkpoint");
   }
@@ -63,14 +63,15 @@ Result<bool> AskPlaces(const Version& version, Slice key, const ValueReference& 
 }  // namespace
 
 Status ValueIsLost(const ValueReference& reference) {
-  return Status::Corruption("a value that was born in " + reference.birth.ValueFileName() +
+  return Status::Corruption("a value that was first written in " +
+                            reference.blob_file.ValueFileName() +
                             " is in no value file: restore from a checkpoint");
 }
 
 Result<bool> FindValue(const Version& version, Slice key, const ValueReference& reference,
                        bool fill_cache, Slice* value, std::shared_ptr<const void>* pin) {
-  return AskPlaces(version, key, reference, [&](const ValueFileMeta& file, uint64_t* raw_bytes) {
-    LAVA_RETURN_IF_ERROR(ReaderOf(file)->Get(key, reference.birth, fill_cache, value, pin));
+  return AskLocations(version, key, reference, [&](const ValueFileMeta& file, uint64_t* raw_bytes) {
+    LAVA_RETURN_IF_ERROR(ReaderOf(file)->Get(key, reference.blob_file, fill_cache, value, pin));
     *raw_bytes = value->size();
     return Status::OK();
   });
@@ -81,8 +82,8 @@ Result<bool> ReadValueInPieces(const Version& version, Slice key, const ValueRef
   bool done = false;
   LAVA_ASSIGN_OR_RETURN(
       const bool found,
-      AskPlaces(version, key, reference, [&](const ValueFileMeta& file, uint64_t* raw_bytes) {
-        LAVA_ASSIGN_OR_RETURN(done, ReaderOf(file)->GetInPieces(key, reference.birth, read));
+      AskLocations(version, key, reference, [&](const ValueFileMeta& file, uint64_t* raw_bytes) {
+        LAVA_ASSIGN_OR_RETURN(done, ReaderOf(file)->GetInPieces(key, reference.blob_file, read));
         *raw_bytes = read.raw_bytes;
         return Status::OK();
       }));
@@ -98,13 +99,14 @@ Status ReadValue(const Version& version, Slice key, const ValueReference& refere
 
 Result<bool> ValueScan::Find(const std::set<const ValueFileMeta*>& files, Slice key,
                              const ValueReference& reference, StoredValue* stored) {
-  return AskPlaces(version_, key, reference, [&](const ValueFileMeta& file, uint64_t* raw_bytes) {
-    if (!files.contains(&file)) return Status::NotFound();
-    last_ = ScannerOf(file, key);
-    LAVA_RETURN_IF_ERROR(last_->GetStored(key, reference.birth, stored));
-    *raw_bytes = stored->raw_bytes;
-    return Status::OK();
-  });
+  return AskLocations(version_, key, reference,
+                      [&](const ValueFileMeta& file, uint64_t* raw_bytes) {
+                        if (!files.contains(&file)) return Status::NotFound();
+                        last_ = ScannerOf(file, key);
+                        LAVA_RETURN_IF_ERROR(last_->GetStored(key, reference.blob_file, stored));
+                        *raw_bytes = stored->raw_bytes;
+                        return Status::OK();
+                      });
 }
 
 ValueScanner* ValueScan::ScannerOf(const ValueFileMeta& file, Slice key) {

@@ -6,26 +6,28 @@
 namespace lava::ksst {
 namespace {
 
-/// One named birth: origin, number, then for each partition the referenced records and raw bytes.
-void PutBirth(const TableProperties::NamedBirth& named, std::string* out) {
-  PutFixed64(out, named.birth.origin.high);
-  PutFixed64(out, named.birth.origin.low);
-  PutVarint64(out, named.birth.number);
+/// One named blob file: origin, number, then for each partition the referenced records and raw
+/// bytes.
+void PutBlobFile(const TableProperties::NamedBlobFile& named, std::string* out) {
+  PutFixed64(out, named.blob_file.origin.high);
+  PutFixed64(out, named.blob_file.origin.low);
+  PutVarint64(out, named.blob_file.number);
   PutVarint64(out, named.partitions.size());
-  for (const TableProperties::NamedBirth::Share& share : named.partitions) {
+  for (const TableProperties::NamedBlobFile::Share& share : named.partitions) {
     PutVarint64(out, share.partition);
     PutVarint64(out, share.records);
     PutVarint64(out, share.raw_bytes);
   }
 }
 
-bool GetBirth(Slice* in, TableProperties::NamedBirth* named) {
+bool GetBlobFile(Slice* in, TableProperties::NamedBlobFile* named) {
   uint64_t count = 0;
-  if (!GetFixed64(in, &named->birth.origin.high) || !GetFixed64(in, &named->birth.origin.low) ||
-      !GetVarint64(in, &named->birth.number) || !GetVarint64(in, &count))
+  if (!GetFixed64(in, &named->blob_file.origin.high) ||
+      !GetFixed64(in, &named->blob_file.origin.low) || !GetVarint64(in, &named->blob_file.number) ||
+      !GetVarint64(in, &count))
     return false;
   for (; count > 0; --count) {
-    TableProperties::NamedBirth::Share share;
+    TableProperties::NamedBlobFile::Share share;
     if (!GetVarint64(in, &share.partition) || !GetVarint64(in, &share.records) ||
         !GetVarint64(in, &share.raw_bytes) ||
         (!named->partitions.empty() && share.partition <= named->partitions.back().partition))
@@ -69,8 +71,8 @@ void EncodeProperties(const TableProperties& p, std::string* out) {
     PutVarint64(out, table.bytes);
     PutFixed64(out, static_cast<uint64_t>(table.oldest_expiry_ms));
   }
-  PutVarint64(out, p.births.size());
-  for (const TableProperties::NamedBirth& named : p.births) PutBirth(named, out);
+  PutVarint64(out, p.blob_files.size());
+  for (const TableProperties::NamedBlobFile& named : p.blob_files) PutBlobFile(named, out);
 }
 
 const char* DecodeProperties(Slice in, TableProperties* p) {
@@ -88,10 +90,11 @@ const char* DecodeProperties(Slice in, TableProperties* p) {
   p->lower = lower;
   p->upper = upper;
   if (!GetTables(&in, p)) return "the properties' tables are malformed";
-  uint64_t births = 0;
-  if (!GetVarint64(&in, &births)) return "the properties' births are cut short";
-  for (; births > 0; --births) {
-    if (!GetBirth(&in, &p->births.emplace_back())) return "the properties' births are malformed";
+  uint64_t blob_files = 0;
+  if (!GetVarint64(&in, &blob_files)) return "the properties' blob files are cut short";
+  for (; blob_files > 0; --blob_files) {
+    if (!GetBlobFile(&in, &p->blob_files.emplace_back()))
+      return "the properties' blob files are malformed";
   }
   return in.empty() ? nullptr : "the properties have bytes behind their end";
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "table/birth_table.h"
+#include "table/blob_file_table.h"
 
 namespace lava::ksst {
 namespace {
@@ -147,7 +147,7 @@ class TableIterator final : public RecordIterator {
     decoupled_.Invalidate();
   }
 
-  // Replaces indexes into the file's table of births, which mean nothing outside of the file.
+  // Replaces indexes into the file's table of blob files, which mean nothing outside of the file.
   void Translate() {
     const RecordKind kind = at_ == nullptr ? RecordKind::kPut : at_->record().kind;
     translated_ = kind == RecordKind::kPutReference || HasParts(kind);
@@ -163,12 +163,12 @@ class TableIterator final : public RecordIterator {
     }
   }
   bool TranslateValue() {
-    const std::vector<TableProperties::NamedBirth>& births = head_.properties.births;
+    const std::vector<TableProperties::NamedBlobFile>& blob_files = head_.properties.blob_files;
     ValueReference reference;
     if (HasParts(record_.kind)) {
-      if (!DecodeFileList(record_.value, births, &reference_)) return false;
+      if (!DecodeFileList(record_.value, blob_files, &reference_)) return false;
     } else {
-      if (!DecodeFileReference(record_.value, births, &reference)) return false;
+      if (!DecodeFileReference(record_.value, blob_files, &reference)) return false;
       reference_.clear();
       EncodeReference(reference, &reference_);
     }

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "table/birth_table.h"
+#include "table/blob_file_table.h"
 #include "table/block_loader.h"
 #include "table/index_partition_slots.h"
 #include "table/table_iterator.h"
@@ -26,7 +26,7 @@ class KeySstReader final : public TableReader {
     charged_ = kReaderOverheadBytes + head_.top_memory_bytes +
                head_.top.count() * sizeof(IndexPartitionSlot) + head_.properties.lower.size() +
                head_.properties.upper.size() + head_.properties.tables.size() * 96;
-    for (const TableProperties::NamedBirth& named : head_.properties.births)
+    for (const TableProperties::NamedBlobFile& named : head_.properties.blob_files)
       charged_ += sizeof(named) + named.partitions.size() * sizeof(named.partitions[0]);
     for (const RangeTombstone& range : head_.tombstones.ranges())
       charged_ += sizeof(range) + range.begin.size() + range.end.size();
@@ -183,7 +183,7 @@ Status KeySstReader::Get(Lookup* lookup) const {
   LAVA_RETURN_IF_ERROR(Find(&position, key, lookup->key_hash(), false, &found, &entry));
   if (found && entry.kind == RecordKind::kPutReference) {
     ValueReference reference;
-    if (!DecodeFileReference(entry.value(), head_.properties.births, &reference))
+    if (!DecodeFileReference(entry.value(), head_.properties.blob_files, &reference))
       return head_.loader->Malformed(ReferenceOffset(position),
                                      "a reference to a value is malformed");
     lookup->TellReference(reference);
@@ -195,7 +195,7 @@ Status KeySstReader::Get(Lookup* lookup) const {
     Slice value = has_value ? entry.value() : Slice();
     if (has_value && HasParts(entry.kind)) {
       auto list = std::make_shared<std::string>();
-      if (!DecodeFileList(value, head_.properties.births, list.get()))
+      if (!DecodeFileList(value, head_.properties.blob_files, list.get()))
         return head_.loader->Malformed(
             BlockAt(position.index_partition->index, position.block_index).offset,
             "a list with parts in value files is malformed");

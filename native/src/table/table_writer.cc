@@ -7,7 +7,7 @@
 #include "base/checksum.h"
 #include "base/coding.h"
 #include "base/compression.h"
-#include "table/birth_table.h"
+#include "table/blob_file_table.h"
 #include "table/data_block.h"
 #include "table/format.h"
 #include "table/index_block.h"
@@ -71,10 +71,10 @@ class KeySstWriter final : public TableWriter {
   /// newer features.
   uint32_t VersionOf() const {
     if (!options_.decouple_records)
-      return properties_.births.empty() ? kFormatVersionOldest : kFormatVersionReferences;
+      return properties_.blob_files.empty() ? kFormatVersionOldest : kFormatVersionReferences;
     if (has_parts_) return kFormatVersion;
-    const bool decoupled =
-        properties_.deletes != 0 || properties_.prefix_deletes != 0 || !properties_.births.empty();
+    const bool decoupled = properties_.deletes != 0 || properties_.prefix_deletes != 0 ||
+                           !properties_.blob_files.empty();
     return decoupled ? kFormatVersionDecoupled : kFormatVersionOldest;
   }
   /// Compresses (if asked), seals and appends a block; returns its handle.
@@ -116,7 +116,7 @@ class KeySstWriter final : public TableWriter {
   bool endless_ = false;            // a prefix delete has no end
   uint64_t table_id_ = 0;
   TableProperties::PerTable* table_ = nullptr;
-  BirthTableBuilder births_{&properties_.births};
+  BlobFileTableBuilder blob_files_{&properties_.blob_files};
   std::string compressed_, sealed_, reference_;
   std::vector<std::string> kept_;  // all index partitions, or none
   uint64_t kept_bytes_ = 0;
@@ -151,7 +151,8 @@ Status KeySstWriter::AddList(const Record& record) {
   reference_.clear();
   uint64_t raw_bytes = 0;
   const uint64_t partition = DecodeBigEndian(record.key.data(), options_.partition_bytes);
-  if (Status added = births_.AddList(partition, record.value, &reference_, &raw_bytes); !added.ok())
+  if (Status added = blob_files_.AddList(partition, record.value, &reference_, &raw_bytes);
+      !added.ok())
     return Invalid(std::string(added.message()));
   stored.value = reference_;
   has_parts_ = true;
@@ -167,7 +168,8 @@ Status KeySstWriter::AddReference(const Record& record) {
   LAVA_RETURN_IF_ERROR(CheckOrder(record));
   Record stored = record;
   reference_.clear();
-  births_.Add(DecodeBigEndian(record.key.data(), options_.partition_bytes), reference, &reference_);
+  blob_files_.Add(DecodeBigEndian(record.key.data(), options_.partition_bytes), reference,
+                  &reference_);
   stored.value = reference_;
   LAVA_RETURN_IF_ERROR(AddChecked(stored));
   // A table's bytes include those of its values in value files.

@@ -48,16 +48,16 @@ struct TableProperties {
     int64_t oldest_expiry_ms = INT64_MAX;  // reserved for TTL-driven compaction
   };
   std::map<uint64_t, PerTable> tables;  // by table id
-  /// A birth that references of this file name by its index in births.
-  struct NamedBirth {
+  /// A blob file that references of this file name by its index in blob files.
+  struct NamedBlobFile {
     struct Share {
       uint64_t partition = 0;
       uint64_t records = 0, raw_bytes = 0;  // number of references, and bytes of their values
     };
-    FileId birth;
+    FileId blob_file;
     std::vector<Share> partitions;  // ascending
   };
-  std::vector<NamedBirth> births;
+  std::vector<NamedBlobFile> blob_files;
 };
 
 /// Writes one key SST (docs/ksst-format.md). Records must be added in RecordIterator order, range

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "table/birth_table.h"
+#include "table/blob_file_table.h"
 #include "table/block_loader.h"
 #include "table/table_writer.h"
 
@@ -149,7 +149,7 @@ class Verifier {
   const char* CountReference(const Record& record) {
     ValueReference reference;
     if (record.key.size() < head_.properties.partition_bytes ||
-        !DecodeFileReference(record.value, head_.properties.births, &reference))
+        !DecodeFileReference(record.value, head_.properties.blob_files, &reference))
       return "a reference to a value is malformed";
     raw_bytes_ = 0;
     CountReferenced(record.key, reference);
@@ -159,7 +159,7 @@ class Verifier {
     std::string list;
     std::vector<ValueReference> references;
     if (record.key.size() < head_.properties.partition_bytes ||
-        !DecodeFileList(record.value, head_.properties.births, &list, &references) ||
+        !DecodeFileList(record.value, head_.properties.blob_files, &list, &references) ||
         references.empty())
       return "a list with parts in value files is malformed";
     raw_bytes_ = 0;
@@ -167,17 +167,17 @@ class Verifier {
     return nullptr;
   }
   void CountReferenced(Slice key, const ValueReference& reference) {
-    auto& share =
-        referenced_[reference.birth][DecodeBigEndian(key.data(), head_.properties.partition_bytes)];
+    auto& share = referenced_[reference.blob_file]
+                             [DecodeBigEndian(key.data(), head_.properties.partition_bytes)];
     ++share.records;
     share.raw_bytes += reference.raw_bytes;
     raw_bytes_ += reference.raw_bytes;
   }
 
-  bool BirthsAreThoseFound() const {
+  bool BlobFilesAreThoseFound() const {
     size_t count = 0;
-    for (const TableProperties::NamedBirth& named : head_.properties.births) {
-      const auto found = referenced_.find(named.birth);
+    for (const TableProperties::NamedBlobFile& named : head_.properties.blob_files) {
+      const auto found = referenced_.find(named.blob_file);
       if (found == referenced_.end() ||
           !std::equal(named.partitions.begin(), named.partitions.end(), found->second.begin(),
                       found->second.end(), [](const auto& a, const auto& b) {
@@ -217,7 +217,7 @@ class Verifier {
                      return a.first == b.first && a.second.records == b.second.records &&
                             a.second.bytes == b.second.bytes;
                    });
-    if (equal && BirthsAreThoseFound()) return Status::OK();
+    if (equal && BlobFilesAreThoseFound()) return Status::OK();
     return head_.loader->Malformed(head_.footer.properties.offset,
                                    "the properties' counts are not those of the file's records");
   }
@@ -253,7 +253,7 @@ class Verifier {
   TableHead head_;
   TableProperties found_;
   uint64_t raw_bytes_ = 0;  // of the values that the last record refers to
-  std::map<FileId, std::map<uint64_t, TableProperties::NamedBirth::Share>> referenced_;
+  std::map<FileId, std::map<uint64_t, TableProperties::NamedBlobFile::Share>> referenced_;
   std::string last_key_;
   RecordKind last_kind_ = RecordKind::kPut;
   DataBlockCursor decoupled_;  // of the current index partition

@@ -85,7 +85,8 @@ TEST_F(DictionaryFileTest, SimilarValuesTakeLess) {
 TEST_F(DictionaryFileTest, NoneWhereItDoesNotPay) {
   Random random(5);
   ValueMap values;
-  for (int i = 0; i < 2000; ++i) values[{"key" + std::to_string(i), Birth(1)}] = random.Bytes(1000);
+  for (int i = 0; i < 2000; ++i)
+    values[{"key" + std::to_string(i), BlobFileId(1)}] = random.Bytes(1000);
   Write(values);
   EXPECT_FALSE(HasDictionary()) << "random values";
   Write(JsonValues(31, 4000));
@@ -139,15 +140,16 @@ TEST_F(DictionaryFileTest, RecordsOutOfOrderAreRefusedWhileValuesAreHeldBack) {
   auto file = files_.Create(kValuePath, 4096);
   ASSERT_TRUE(file.ok());
   auto writer = ValueWriter::Create({Compression::kZstd}, std::move(*file), kValuePath);
-  ASSERT_TRUE(writer->Add("b", Birth(2), "1").ok());
-  EXPECT_TRUE(writer->Add("a", Birth(3), "2").IsInvalidArgument());
-  EXPECT_TRUE(writer->Add("b", Birth(2), "3").IsInvalidArgument());
-  EXPECT_TRUE(writer->AddStored("b", Birth(1), Compression::kNone, 1, "4").IsInvalidArgument());
-  EXPECT_TRUE(writer->AddStored("c", Birth(1), kZstdDictionary, 1, "5").IsInvalidArgument());
-  ASSERT_TRUE(writer->AddStored("b", Birth(3), Compression::kNone, 1, "6").ok());
+  ASSERT_TRUE(writer->Add("b", BlobFileId(2), "1").ok());
+  EXPECT_TRUE(writer->Add("a", BlobFileId(3), "2").IsInvalidArgument());
+  EXPECT_TRUE(writer->Add("b", BlobFileId(2), "3").IsInvalidArgument());
+  EXPECT_TRUE(
+      writer->AddStored("b", BlobFileId(1), Compression::kNone, 1, "4").IsInvalidArgument());
+  EXPECT_TRUE(writer->AddStored("c", BlobFileId(1), kZstdDictionary, 1, "5").IsInvalidArgument());
+  ASSERT_TRUE(writer->AddStored("b", BlobFileId(3), Compression::kNone, 1, "6").ok());
   // A value of this size ends the holding back.
-  ASSERT_TRUE(writer->Add("c", Birth(1), std::string(2 << 20, 'x')).ok());
-  EXPECT_TRUE(writer->Add("b", Birth(9), "7").IsInvalidArgument());
+  ASSERT_TRUE(writer->Add("c", BlobFileId(1), std::string(2 << 20, 'x')).ok());
+  EXPECT_TRUE(writer->Add("b", BlobFileId(9), "7").IsInvalidArgument());
   ValueFileProperties properties;
   ASSERT_TRUE(writer->Finish(&properties).ok());
   EXPECT_EQ(properties.records, 3u);
@@ -187,7 +189,7 @@ TEST_F(DictionaryFileTest, StoredAndRawValuesMixed) {
     ASSERT_TRUE((*reader)->ReadStored(*at, &buffer, &codec, &stored).ok());
     EXPECT_EQ(codec, i++ % 3 != 0 ? kZstdDictionary : Compression::kLz4);
     ASSERT_TRUE((*reader)->DecodeStored(at->index_entry(), codec, stored, &raw).ok());
-    EXPECT_EQ(raw, values.at({std::string(at->key()), at->birth()}));
+    EXPECT_EQ(raw, values.at({std::string(at->key()), at->blob_file()}));
   }
 }
 
@@ -203,7 +205,7 @@ TEST_F(DictionaryFileTest, AGetIsOneReadOfTheRecord) {
   const uint64_t reads = faults_.calls(FileCall::kRead), bytes = counters_.value_bytes_read.load();
   Slice value;
   std::shared_ptr<const void> pin;
-  ASSERT_TRUE((*reader)->Get(at->key(), at->birth(), true, &value, &pin).ok());
+  ASSERT_TRUE((*reader)->Get(at->key(), at->blob_file(), true, &value, &pin).ok());
   EXPECT_EQ(faults_.calls(FileCall::kRead), reads + 1);
   EXPECT_EQ(counters_.value_bytes_read.load(), bytes + at->record_bytes());
 }

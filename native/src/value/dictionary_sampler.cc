@@ -32,11 +32,11 @@ bool DictionarySampler::TooLarge() const {
   return sample_raw_bytes_ > kMeanBytesMax * std::max(samples_, kMeanValuesMin);
 }
 
-void DictionarySampler::Add(Slice key, const FileId& birth, const StoredValue& stored,
+void DictionarySampler::Add(Slice key, const FileId& blob_file, const StoredValue& stored,
                             const Slice* raw) {
   locations_.push_back({memory_.size(), static_cast<uint32_t>(key.size()),
                         static_cast<uint32_t>(stored.bytes.size()), stored.raw_bytes, stored.codec,
-                        raw != nullptr, birth});
+                        raw != nullptr, blob_file});
   memory_.append(key);
   memory_.append(stored.bytes);
   if (raw != nullptr) {
@@ -53,7 +53,7 @@ DictionarySampler::Value DictionarySampler::at(size_t i) const {
   Slice rest = Slice(memory_).substr(location.begin);
   Value value;
   value.key = rest.substr(0, location.key_bytes);
-  value.birth = location.birth;
+  value.blob_file = location.blob_file;
   rest.remove_prefix(location.key_bytes);
   value.stored = {location.codec, location.raw_bytes, rest.substr(0, location.stored_bytes)};
   value.is_sample = location.is_sample;

@@ -18,7 +18,7 @@ class DictionarySampler {
  public:
   struct Value {
     Slice key;
-    FileId birth;
+    FileId blob_file;
     StoredValue stored;  // without a dictionary
     Slice raw;           // only of a sample
     bool is_sample = false;
@@ -30,13 +30,13 @@ class DictionarySampler {
   bool TooLarge() const;
   /// raw: the value before compression if it is a sample, which may be compressed again; null: it
   /// stays as it is stored.
-  void Add(Slice key, const FileId& birth, const StoredValue& stored, const Slice* raw);
+  void Add(Slice key, const FileId& blob_file, const StoredValue& stored, const Slice* raw);
 
   size_t size() const { return locations_.size(); }
   /// Valid until the next Add().
   Value at(size_t i) const;
   Slice last_key() const { return at(size() - 1).key; }
-  const FileId& last_birth() const { return locations_.back().birth; }
+  const FileId& last_blob_file() const { return locations_.back().blob_file; }
   /// Approximate bytes of the held values in the file.
   uint64_t estimated_bytes() const { return estimated_bytes_; }
 
@@ -51,7 +51,7 @@ class DictionarySampler {
     uint32_t key_bytes = 0, stored_bytes = 0, raw_bytes = 0;
     Compression codec = Compression::kNone;
     bool is_sample = false;
-    FileId birth;
+    FileId blob_file;
   };
   std::string Train() const;
   bool Pays(Slice dictionary, uint32_t saving_percent_min) const;

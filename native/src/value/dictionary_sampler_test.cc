@@ -15,8 +15,8 @@ class DictionarySamplerTest : public ::testing::Test {
     StoredValue stored{compressor_.Compress(value, &compressed_),
                        static_cast<uint32_t>(value.size()), value};
     if (stored.codec != Compression::kNone) stored.bytes = compressed_;
-    sampler_.Add("key" + std::to_string(sampler_.size()), testing::Birth(sampler_.size()), stored,
-                 &value);
+    sampler_.Add("key" + std::to_string(sampler_.size()), testing::BlobFileId(sampler_.size()),
+                 stored, &value);
   }
   void AddJson(size_t count, size_t bytes) {
     for (size_t i = 0; i < count; ++i) Add(testing::JsonValue(&random_, bytes));
@@ -32,7 +32,7 @@ TEST_F(DictionarySamplerTest, ReturnsTheValuesThatWereAdded) {
   const std::string shrinks(1000, 's'), random = random_.Bytes(50);
   Add(shrinks);
   Add(random);
-  sampler_.Add("stored", testing::Birth(7), {Compression::kLz4, 100, "as it is"}, nullptr);
+  sampler_.Add("stored", testing::BlobFileId(7), {Compression::kLz4, 100, "as it is"}, nullptr);
   Add("");
   ASSERT_EQ(sampler_.size(), 4u);
   EXPECT_EQ(sampler_.at(0).raw, shrinks);
@@ -41,12 +41,12 @@ TEST_F(DictionarySamplerTest, ReturnsTheValuesThatWereAdded) {
   EXPECT_EQ(sampler_.at(1).raw, random);
   EXPECT_EQ(sampler_.at(1).stored.bytes, random);
   EXPECT_EQ(sampler_.at(2).key, "stored");
-  EXPECT_EQ(sampler_.at(2).birth, testing::Birth(7));
+  EXPECT_EQ(sampler_.at(2).blob_file, testing::BlobFileId(7));
   EXPECT_FALSE(sampler_.at(2).is_sample);
   EXPECT_EQ(sampler_.at(2).stored.bytes, "as it is");
   EXPECT_EQ(sampler_.at(3).raw, "");
   EXPECT_EQ(sampler_.last_key(), "key3");
-  EXPECT_EQ(sampler_.last_birth(), testing::Birth(3));
+  EXPECT_EQ(sampler_.last_blob_file(), testing::BlobFileId(3));
   EXPECT_GT(sampler_.estimated_bytes(), 4 * kRecordBytesMin + 50 + 8);
   EXPECT_LT(sampler_.estimated_bytes(), 400u);
 }
@@ -103,7 +103,7 @@ TEST_F(DictionarySamplerTest, RandomValuesGetNone) {
 TEST_F(DictionarySamplerTest, ValuesThatCameStoredAreNoSamples) {
   for (int i = 0; i < 500; ++i) {
     const std::string json = testing::JsonValue(&random_, 1000);
-    sampler_.Add("key", testing::Birth(1),
+    sampler_.Add("key", testing::BlobFileId(1),
                  {Compression::kNone, static_cast<uint32_t>(json.size()), json}, nullptr);
   }
   EXPECT_TRUE(sampler_.ChooseDictionary({}).empty());

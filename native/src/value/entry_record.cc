@@ -81,7 +81,7 @@ Result<bool> EntryFileReader::HoldsEntries() const {
   Status status = Take(0, &bytes);
   RecordView record;
   if (status.ok()) {
-    // A file of values may have any number of births, and a dictionary.
+    // A file of values may have any number of blob files, and a dictionary.
     const RecordSource source{file_.path(), UniqueIdOf(file_.path()), UINT32_MAX, true};
     status = DecodeRecord(source, 0, bytes, &record);
   }
@@ -127,7 +127,7 @@ Result<bool> EntryFileReader::AnySoundBehind() const {
   RecordView record;
   EntryHead head;
   std::string raw;
-  // A head record begins with its birth and the length of its key, both 0.
+  // A head record begins with its blob file and the length of its key, both 0.
   const std::string front(2, '\0');
   for (size_t at = rest.find(front, 1); at != std::string::npos; at = rest.find(front, at + 1)) {
     const Slice bytes = Slice(rest).substr(at);

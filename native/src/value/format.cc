@@ -63,7 +63,7 @@ Status CheckFooterTail(const std::string& path, uint64_t file_bytes, Slice tail)
 const char* SplitRecord(Slice bytes, RecordView* record) {
   Slice rest = bytes;
   uint32_t key_bytes = 0, stored_bytes = 0;
-  if (!GetVarint32(&rest, &record->birth) || !GetVarint32(&rest, &key_bytes) ||
+  if (!GetVarint32(&rest, &record->blob_file) || !GetVarint32(&rest, &key_bytes) ||
       !GetVarint32(&rest, &stored_bytes) || key_bytes > kRecordKeyBytesMax ||
       !GetBytes(&rest, key_bytes, &record->key) ||
       !GetBytes(&rest, stored_bytes, &record->value.bytes) || rest.size() < kBlockTrailerBytes)
@@ -72,12 +72,13 @@ const char* SplitRecord(Slice bytes, RecordView* record) {
   return nullptr;
 }
 
-/// Whether each birth has records, and the births' sums are the file's.
-bool AddsUp(std::span<const BirthShare> births, uint64_t records, uint64_t raw_bytes) {
-  for (const BirthShare& birth : births) {
-    if (birth.records == 0 || birth.records > records || birth.raw_bytes > raw_bytes) return false;
-    records -= birth.records;
-    raw_bytes -= birth.raw_bytes;
+/// Whether each blob file has records, and the blob files' sums are the file's.
+bool AddsUp(std::span<const BlobReference> blob_files, uint64_t records, uint64_t raw_bytes) {
+  for (const BlobReference& blob_file : blob_files) {
+    if (blob_file.records == 0 || blob_file.records > records || blob_file.raw_bytes > raw_bytes)
+      return false;
+    records -= blob_file.records;
+    raw_bytes -= blob_file.raw_bytes;
   }
   return records == 0 && raw_bytes == 0;
 }
@@ -108,7 +109,7 @@ Status DecodeFooter(const std::string& path, uint64_t file_bytes, Slice tail, Fo
   footer->dictionary = bytes == kFooterBytes ? ReadHandle(from + 32) : BlockHandle();
   const uint32_t version = DecodeFixed32(end - kFooterTailBytes + 4);
   footer->is_log = version >= 3;
-  footer->has_births = version == 4;
+  footer->several_blob_files = version == 4;
   uint64_t offset = file_bytes - bytes;
   if (!EndsAt(footer->top_index, offset) || !EndsAt(footer->properties, footer->top_index.offset)) {
     return CorruptionAt(path, offset, "the footer names blocks that do not end where they must");
@@ -123,41 +124,41 @@ Status DecodeFooter(const std::string& path, uint64_t file_bytes, Slice tail, Fo
   return Status::OK();
 }
 
-void EncodeRecordFront(uint32_t birth, Slice key, uint64_t stored_bytes, std::string* out) {
+void EncodeRecordFront(uint32_t blob_file, Slice key, uint64_t stored_bytes, std::string* out) {
   out->clear();
-  PutVarint32(out, birth);
+  PutVarint32(out, blob_file);
   PutVarint32(out, static_cast<uint32_t>(key.size()));
   PutVarint32(out, static_cast<uint32_t>(stored_bytes));
   out->append(key);
 }
 
-void EncodeRecord(uint64_t unique_id, uint64_t offset, uint32_t birth, Slice key,
+void EncodeRecord(uint64_t unique_id, uint64_t offset, uint32_t blob_file, Slice key,
                   const StoredValue& value, std::string* out) {
   out->clear();
   out->reserve(key.size() + value.bytes.size() + kRecordOverheadBytesMax);
-  EncodeRecordFront(birth, key, value.bytes.size(), out);
+  EncodeRecordFront(blob_file, key, value.bytes.size(), out);
   out->append(value.bytes);
   SealBlock(unique_id, offset, value.codec, value.raw_bytes, out);
 }
 
 const char* RecordBytes(Slice front, uint64_t room, uint64_t* bytes) {
   Slice rest = front;
-  uint32_t birth = 0, key_bytes = 0, stored_bytes = 0;
-  if (!GetVarint32(&rest, &birth) || !GetVarint32(&rest, &key_bytes) ||
+  uint32_t blob_file = 0, key_bytes = 0, stored_bytes = 0;
+  if (!GetVarint32(&rest, &blob_file) || !GetVarint32(&rest, &key_bytes) ||
       !GetVarint32(&rest, &stored_bytes))
     return "a record's lengths are cut short";
   *bytes = front.size() - rest.size() + uint64_t{key_bytes} + stored_bytes + kBlockTrailerBytes;
   return *bytes <= room ? nullptr : "a record's lengths pass the end of where it stands";
 }
 
-uint64_t StoredBytesOf(uint32_t birth, uint64_t key_bytes, uint64_t record_bytes) {
+uint64_t StoredBytesOf(uint32_t blob_file, uint64_t key_bytes, uint64_t record_bytes) {
   const auto varint_bytes = [](uint64_t number) {
     uint64_t bytes = 1;
     for (; number >= 0x80; number >>= 7) ++bytes;
     return bytes;
   };
   const uint64_t others =
-      varint_bytes(birth) + varint_bytes(key_bytes) + key_bytes + kBlockTrailerBytes;
+      varint_bytes(blob_file) + varint_bytes(key_bytes) + key_bytes + kBlockTrailerBytes;
   // The stored length is a varint of unknown size: find the size with which all parts add up.
   for (uint64_t length_bytes = 1; length_bytes <= 5; ++length_bytes) {
     if (record_bytes < others + length_bytes) break;
@@ -191,28 +192,29 @@ Status DecodeRecord(const RecordSource& source, uint64_t offset, Slice bytes, Re
                         "the record's codec " + std::to_string(codec) + " or raw length " +
                             std::to_string(record->value.raw_bytes) + " is impossible");
   }
-  if (record->birth >= source.birth_count)
-    return CorruptionAt(source.path, offset, "the record's birth is not in the file's births");
+  if (record->blob_file >= source.blob_file_count)
+    return CorruptionAt(source.path, offset,
+                        "the record's blob file is not in the file's blob files");
   return Status::OK();
 }
 
-void EncodeProperties(const ValueFileProperties& p, std::span<const BirthShare> births,
+void EncodeProperties(const ValueFileProperties& p, std::span<const BlobReference> blob_files,
                       std::string* out) {
   for (uint64_t number : {p.records, p.raw_bytes, p.stored_bytes, p.tree_bytes, p.index_partitions})
     PutVarint64(out, number);
   PutLengthPrefixed(out, p.lower);
   PutLengthPrefixed(out, p.upper);
-  PutVarint64(out, births.size());
-  for (const BirthShare& birth : births) {
-    PutFixed64(out, birth.birth.origin.high);
-    PutFixed64(out, birth.birth.origin.low);
-    PutVarint64(out, birth.birth.number);
-    PutVarint64(out, birth.records);
-    PutVarint64(out, birth.raw_bytes);
+  PutVarint64(out, blob_files.size());
+  for (const BlobReference& blob_file : blob_files) {
+    PutFixed64(out, blob_file.blob_file.origin.high);
+    PutFixed64(out, blob_file.blob_file.origin.low);
+    PutVarint64(out, blob_file.blob_file.number);
+    PutVarint64(out, blob_file.records);
+    PutVarint64(out, blob_file.raw_bytes);
   }
 }
 
-const char* DecodeProperties(Slice in, ValueFileProperties* p, std::vector<FileId>* births) {
+const char* DecodeProperties(Slice in, ValueFileProperties* p, std::vector<FileId>* blob_files) {
   for (uint64_t* number :
        {&p->records, &p->raw_bytes, &p->stored_bytes, &p->tree_bytes, &p->index_partitions}) {
     if (!GetVarint64(&in, number)) return "the properties' counts are cut short";
@@ -225,26 +227,29 @@ const char* DecodeProperties(Slice in, ValueFileProperties* p, std::vector<FileI
   bool bounded = p->records == 0 ? lower.empty() && upper.empty() : lower < upper;
   if (!bounded) return "the properties' bounds hold no key";
   uint64_t count = 0;
-  if (!GetVarint64(&in, &count)) return "the properties' births are cut short";
+  if (!GetVarint64(&in, &count)) return "the properties' blob files are cut short";
   for (uint64_t i = 0; i < count; ++i) {
-    BirthShare birth;
-    if (!GetFixed64(&in, &birth.birth.origin.high) || !GetFixed64(&in, &birth.birth.origin.low) ||
-        !GetVarint64(&in, &birth.birth.number) || !GetVarint64(&in, &birth.records) ||
-        !GetVarint64(&in, &birth.raw_bytes))
-      return "the properties' births are cut short";
-    births->push_back(birth.birth);
-    p->births.push_back(birth);
+    BlobReference blob_file;
+    if (!GetFixed64(&in, &blob_file.blob_file.origin.high) ||
+        !GetFixed64(&in, &blob_file.blob_file.origin.low) ||
+        !GetVarint64(&in, &blob_file.blob_file.number) || !GetVarint64(&in, &blob_file.records) ||
+        !GetVarint64(&in, &blob_file.raw_bytes))
+      return "the properties' blob files are cut short";
+    blob_files->push_back(blob_file.blob_file);
+    p->blob_files.push_back(blob_file);
   }
   if (!in.empty()) return "the properties have bytes behind their end";
-  if (!AddsUp(p->births, p->records, p->raw_bytes))
-    return "the properties' births do not add up to the file's records";
-  return SortBirths(&p->births) ? nullptr : "a birth is there twice";
+  if (!AddsUp(p->blob_files, p->records, p->raw_bytes))
+    return "the properties' blob files do not add up to the file's records";
+  return SortBlobFiles(&p->blob_files) ? nullptr : "a blob file is there twice";
 }
 
-bool SortBirths(std::vector<BirthShare>* births) {
-  std::sort(births->begin(), births->end());
-  auto same = [](const BirthShare& a, const BirthShare& b) { return a.birth == b.birth; };
-  return std::adjacent_find(births->begin(), births->end(), same) == births->end();
+bool SortBlobFiles(std::vector<BlobReference>* blob_files) {
+  std::sort(blob_files->begin(), blob_files->end());
+  auto same = [](const BlobReference& a, const BlobReference& b) {
+    return a.blob_file == b.blob_file;
+  };
+  return std::adjacent_find(blob_files->begin(), blob_files->end(), same) == blob_files->end();
 }
 
 }  // namespace lava::vsst

@@ -19,7 +19,8 @@ namespace lava::vsst {
 
 inline constexpr uint64_t kMagic = 0x314c41566176616cull;  // "lavaVAL1" as bytes
 /// Version 1: sorted files without a dictionary, which older libraries can read. Version 2: sorted
-/// files with a dictionary. Version 3: value logs with one birth. Version 4: those with several.
+/// files with a dictionary. Version 3: value logs with one blob file. Version 4: those with
+/// several.
 inline constexpr uint32_t kFormatVersion = 4;
 inline constexpr size_t kPlainFooterBytes = 56;    // of all versions but 2
 inline constexpr size_t kFooterBytes = 68;         // of version 2
@@ -48,11 +49,11 @@ struct Footer {
   uint64_t unique_id = 0;             // mixed into every checksum
   BlockHandle dictionary{};           // without bytes: the file has none
   bool is_log = false;                // records in the order in which they were put
-  bool has_births = false;            // a value log with several births
+  bool several_blob_files = false;    // a value log with several blob files
 
   bool has_dictionary() const { return dictionary.bytes != 0; }
   uint32_t version() const {
-    if (is_log) return has_births ? 4 : 3;
+    if (is_log) return several_blob_files ? 4 : 3;
     return has_dictionary() ? 2 : 1;
   }
   size_t bytes() const { return has_dictionary() ? kFooterBytes : kPlainFooterBytes; }
@@ -67,24 +68,24 @@ void EncodeFooter(const Footer& footer, uint64_t offset, std::string* out);
 Status DecodeFooter(const std::string& path, uint64_t file_bytes, Slice tail, Footer* footer);
 
 struct RecordView {
-  uint32_t birth = 0;  // index into the file's births
+  uint32_t blob_file = 0;  // index into the file's blob files
   Slice key;
   StoredValue value;
   uint64_t bytes = 0;  // of the whole record
 };
 
 /// Replaces *out by the whole record. offset: where the record will begin in the file.
-void EncodeRecord(uint64_t unique_id, uint64_t offset, uint32_t birth, Slice key,
+void EncodeRecord(uint64_t unique_id, uint64_t offset, uint32_t blob_file, Slice key,
                   const StoredValue& value, std::string* out);
 
 /// Replaces *out by the part of a record that precedes its stored value.
-void EncodeRecordFront(uint32_t birth, Slice key, uint64_t stored_bytes, std::string* out);
+void EncodeRecordFront(uint32_t blob_file, Slice key, uint64_t stored_bytes, std::string* out);
 
 /// The file from which records are read, for checksums and messages.
 struct RecordSource {
   const std::string& path;
   uint64_t unique_id;
-  size_t birth_count;
+  size_t blob_file_count;
   bool has_dictionary = false;
 };
 /// Decodes and checks the record at the front of bytes, which may hold more than the record.
@@ -103,16 +104,16 @@ const char* RecordBytes(Slice front, uint64_t room, uint64_t* bytes);
 inline constexpr size_t kRecordFrontBytes = 15;
 
 /// Bytes of the stored value in a record of a value log; 0 if no such record exists.
-uint64_t StoredBytesOf(uint32_t birth, uint64_t key_bytes, uint64_t record_bytes);
+uint64_t StoredBytesOf(uint32_t blob_file, uint64_t key_bytes, uint64_t record_bytes);
 
-/// births: in the order of their indexes.
-void EncodeProperties(const ValueFileProperties& properties, std::span<const BirthShare> births,
-                      std::string* out);
-/// Returns null, or an error message. *births keeps the order of the indexes; properties->births is
-/// sorted.
+/// blob files: in the order of their indexes.
+void EncodeProperties(const ValueFileProperties& properties,
+                      std::span<const BlobReference> blob_files, std::string* out);
+/// Returns null, or an error message. *blob files keeps the order of the indexes; properties->blob
+/// files is sorted.
 const char* DecodeProperties(Slice in, ValueFileProperties* properties,
-                             std::vector<FileId>* births);
-/// Sorts births. Returns false if a birth occurs twice.
-bool SortBirths(std::vector<BirthShare>* births);
+                             std::vector<FileId>* blob_files);
+/// Sorts blob files. Returns false if a blob file occurs twice.
+bool SortBlobFiles(std::vector<BlobReference>* blob_files);
 
 }  // namespace lava::vsst

@@ -114,14 +114,15 @@ TEST(ValueFormatTest, RecordRoundTrip) {
   RecordView view;
   const std::string with_more = record + "more";
   ASSERT_TRUE(DecodeRecord({kPath, 9, 3}, 1000, with_more, &view).ok());
-  EXPECT_EQ(view.birth, 2u);
+  EXPECT_EQ(view.blob_file, 2u);
   EXPECT_EQ(view.key, "key");
   EXPECT_EQ(view.value.bytes, "value");
   EXPECT_EQ(view.value.raw_bytes, 5u);
   EXPECT_EQ(view.bytes, record.size());
   EXPECT_TRUE(DecodeRecord({kPath, 8, 3}, 1000, record, &view).IsCorruption()) << "another file";
   EXPECT_TRUE(DecodeRecord({kPath, 9, 3}, 1001, record, &view).IsCorruption()) << "another place";
-  EXPECT_TRUE(DecodeRecord({kPath, 9, 2}, 1000, record, &view).IsCorruption()) << "no such birth";
+  EXPECT_TRUE(DecodeRecord({kPath, 9, 2}, 1000, record, &view).IsCorruption())
+      << "no such blob file";
 }
 
 TEST(ValueFormatTest, BrokenRecords) {
@@ -173,19 +174,20 @@ ValueFileProperties SomeProperties() {
   ValueFileProperties p;
   p.records = 7, p.raw_bytes = 70, p.stored_bytes = 60, p.tree_bytes = 14, p.index_partitions = 2;
   p.lower = "a", p.upper = "b";
-  p.births = {{FileId{{2, 2}, 3}, 3, 70}, {FileId{{1, 9}, 9}, 4, 0}};
+  p.blob_files = {{FileId{{2, 2}, 3}, 3, 70}, {FileId{{1, 9}, 9}, 4, 0}};
   return p;
 }
 
 TEST(ValueFormatTest, PropertiesRoundTrip) {
   ValueFileProperties p = SomeProperties(), read;
   std::string bytes;
-  EncodeProperties(p, p.births, &bytes);
-  std::vector<FileId> births;
-  ASSERT_EQ(DecodeProperties(bytes, &read, &births), nullptr);
-  EXPECT_EQ(births, (std::vector<FileId>{p.births[0].birth, p.births[1].birth}));
-  EXPECT_EQ(read.births[0], p.births[1]) << "sorted";
-  EXPECT_EQ(read.births[1], p.births[0]);
+  EncodeProperties(p, p.blob_files, &bytes);
+  std::vector<FileId> blob_files;
+  ASSERT_EQ(DecodeProperties(bytes, &read, &blob_files), nullptr);
+  EXPECT_EQ(blob_files,
+            (std::vector<FileId>{p.blob_files[0].blob_file, p.blob_files[1].blob_file}));
+  EXPECT_EQ(read.blob_files[0], p.blob_files[1]) << "sorted";
+  EXPECT_EQ(read.blob_files[1], p.blob_files[0]);
   EXPECT_EQ(read.records, p.records);
   EXPECT_EQ(read.raw_bytes, p.raw_bytes);
   EXPECT_EQ(read.stored_bytes, p.stored_bytes);
@@ -198,12 +200,12 @@ TEST(ValueFormatTest, PropertiesRoundTrip) {
 TEST(ValueFormatTest, BrokenProperties) {
   auto refused = [](const ValueFileProperties& p, size_t cut = 0, Slice more = {}) {
     ValueFileProperties read;
-    std::vector<FileId> births;
+    std::vector<FileId> blob_files;
     std::string bytes;
-    EncodeProperties(p, p.births, &bytes);
+    EncodeProperties(p, p.blob_files, &bytes);
     bytes.resize(bytes.size() - cut);
     bytes.append(more);
-    return DecodeProperties(bytes, &read, &births) != nullptr;
+    return DecodeProperties(bytes, &read, &blob_files) != nullptr;
   };
   ValueFileProperties p = SomeProperties();
   EXPECT_FALSE(refused(p));
@@ -215,14 +217,14 @@ TEST(ValueFormatTest, BrokenProperties) {
   EXPECT_TRUE(refused(p));
   (p = SomeProperties()).raw_bytes = 71;
   EXPECT_TRUE(refused(p));
-  (p = SomeProperties()).births[0].records = UINT64_MAX - 3;
+  (p = SomeProperties()).blob_files[0].records = UINT64_MAX - 3;
   EXPECT_TRUE(refused(p));
   p = SomeProperties();
-  p.births[1].birth = p.births[0].birth;
+  p.blob_files[1].blob_file = p.blob_files[0].blob_file;
   EXPECT_TRUE(refused(p));
   p = SomeProperties();
-  p.births.push_back({FileId{{5, 5}, 5}, 0, 0});
-  EXPECT_TRUE(refused(p)) << "a birth without records";
+  p.blob_files.push_back({FileId{{5, 5}, 5}, 0, 0});
+  EXPECT_TRUE(refused(p)) << "a blob file without records";
   EXPECT_FALSE(refused(ValueFileProperties()));
 }
 

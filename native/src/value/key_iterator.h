@@ -9,7 +9,7 @@
 
 namespace lava::vsst {
 
-/// Walks the dense key index. The walk ends with Corruption unless (key, birth) ascends and the
+/// Walks the dense key index. The walk ends with Corruption unless (key, blob file) ascends and the
 /// records follow each other without gaps up to the last.
 class KeyIterator final : public ValueKeyIterator {
  public:
@@ -26,7 +26,7 @@ class KeyIterator final : public ValueKeyIterator {
     Move();
   }
   Slice key() const override { return cursor_.key(); }
-  const FileId& birth() const override { return head_.births[cursor_.entry().birth]; }
+  const FileId& blob_file() const override { return head_.blob_files[cursor_.entry().blob_file]; }
   uint64_t raw_bytes() const override { return cursor_.entry().raw_bytes; }
   uint64_t record_offset() const override { return offset_; }
   uint64_t record_bytes() const override { return cursor_.entry().record_bytes; }
@@ -34,7 +34,7 @@ class KeyIterator final : public ValueKeyIterator {
 
   /// Whether the record before has the same key.
   bool same_key() const { return same_key_; }
-  uint32_t birth_index() const { return cursor_.entry().birth; }
+  uint32_t blob_file_index() const { return cursor_.entry().blob_file; }
 
  private:
   void Move();
@@ -64,7 +64,9 @@ class LogKeyIterator final : public ValueKeyIterator {
   bool Valid() const override { return at_ < head_.log->size(); }
   void Next() override { ++at_; }
   Slice key() const override { return head_.log->key(at_); }
-  const FileId& birth() const override { return head_.births[head_.log->record(at_).birth]; }
+  const FileId& blob_file() const override {
+    return head_.blob_files[head_.log->record(at_).blob_file];
+  }
   uint64_t raw_bytes() const override { return head_.log->record(at_).raw_bytes; }
   uint64_t record_offset() const override { return head_.log->record(at_).offset; }
   uint64_t record_bytes() const override { return head_.log->record(at_).bytes; }

@@ -47,7 +47,7 @@ class KeyIteratorTest : public ::testing::Test {
 TEST_F(KeyIteratorTest, WalksManyBlocksInFewReads) {
   ValueMap values;
   Random random(1);
-  while (values.size() < 5000) values[{random.Bytes(30), Birth(1)}] = "v";
+  while (values.size() < 5000) values[{random.Bytes(30), BlobFileId(1)}] = "v";
   Write(values);
   FaultFileSystem counting(&files_);
   auto head = OpenHead(&counting, kValuePath);
@@ -72,7 +72,7 @@ TEST_F(KeyIteratorTest, WalksManyBlocksInFewReads) {
 
 /// Records of 18 bytes: a key of 1 byte and a value of 1 byte.
 TEST_F(KeyIteratorTest, WhatDoesNotFitTheRecordsIsCorrupt) {
-  Write({{{"a", Birth(1)}, "1"}, {{"b", Birth(2)}, "2"}, {{"b", Birth(3)}, "3"}});
+  Write({{{"a", BlobFileId(1)}, "1"}, {{"b", BlobFileId(2)}, "2"}, {{"b", BlobFileId(3)}, "3"}});
   uint64_t records = 0;
   auto walk = [&](const std::vector<Entry>& entries, uint64_t first_offset = 0) {
     return WalkOver(Block(entries, first_offset), &records);
@@ -83,11 +83,11 @@ TEST_F(KeyIteratorTest, WhatDoesNotFitTheRecordsIsCorrupt) {
     return status.IsCorruption() && status.message().find("offset 54") != Slice::npos;
   };
   EXPECT_TRUE(corrupt(walk({{"a", {0, 18, 1}}, {"b", {2, 18, 1}}, {"b", {1, 18, 1}}})));
-  EXPECT_EQ(records, 2u) << "births descend";
+  EXPECT_EQ(records, 2u) << "blob files descend";
   EXPECT_TRUE(corrupt(walk({{"b", {0, 18, 1}}, {"a", {1, 18, 1}}, {"a", {2, 18, 1}}})));
   EXPECT_EQ(records, 1u) << "keys descend";
   EXPECT_TRUE(corrupt(walk({{"a", {0, 18, 1}}, {"b", {1, 18, 1}}, {"b", {3, 18, 1}}})));
-  EXPECT_EQ(records, 2u) << "no such birth";
+  EXPECT_EQ(records, 2u) << "no such blob file";
   EXPECT_TRUE(corrupt(walk({{"a", {0, 18, 1}}, {"b", {1, 18, 1}}, {"b", {2, 19, 1}}})));
   EXPECT_EQ(records, 2u) << "a record too long";
   EXPECT_TRUE(corrupt(walk({{"a", {0, 18, 1}}, {"b", {1, 15, 1}}, {"b", {2, 18, 1}}})));

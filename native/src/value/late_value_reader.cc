@@ -22,7 +22,7 @@ class FailedKeyIterator final : public ValueKeyIterator {
   bool Valid() const override { return false; }
   void Next() override {}
   Slice key() const override { return {}; }
-  const FileId& birth() const override { return birth_; }
+  const FileId& blob_file() const override { return blob_file_; }
   uint64_t raw_bytes() const override { return 0; }
   uint64_t record_offset() const override { return 0; }
   uint64_t record_bytes() const override { return 0; }
@@ -30,7 +30,7 @@ class FailedKeyIterator final : public ValueKeyIterator {
 
  private:
   const Status status_;
-  const FileId birth_;
+  const FileId blob_file_;
 };
 
 }  // namespace
@@ -52,17 +52,17 @@ const ValueReader& LateValueReader::Here() const {
 
 Status LateValueReader::Presence() const { return reader() != nullptr ? Status::OK() : NotHere(); }
 
-Status LateValueReader::Get(Slice key, const FileId& birth, bool fill_cache, Slice* value,
+Status LateValueReader::Get(Slice key, const FileId& blob_file, bool fill_cache, Slice* value,
                             std::shared_ptr<const void>* pin) const {
   const ValueReader* here = reader();
-  return here != nullptr ? here->Get(key, birth, fill_cache, value, pin) : NotHere();
+  return here != nullptr ? here->Get(key, blob_file, fill_cache, value, pin) : NotHere();
 }
 
-Result<bool> LateValueReader::GetInPieces(Slice key, const FileId& birth,
+Result<bool> LateValueReader::GetInPieces(Slice key, const FileId& blob_file,
                                           const PiecewiseRead& read) const {
   const ValueReader* here = reader();
   if (here == nullptr) return NotHere();
-  return here->GetInPieces(key, birth, read);
+  return here->GetInPieces(key, blob_file, read);
 }
 
 std::unique_ptr<ValueScanner> LateValueReader::NewScanner(uint64_t piece_bytes_max) const {
@@ -71,24 +71,25 @@ std::unique_ptr<ValueScanner> LateValueReader::NewScanner(uint64_t piece_bytes_m
   return here->NewScanner(piece_bytes_max);
 }
 
-Status LateValueReader::Locate(Slice key, const FileId& birth, ValueHandle* handle) const {
+Status LateValueReader::Locate(Slice key, const FileId& blob_file, ValueHandle* handle) const {
   const ValueReader* here = reader();
-  return here != nullptr ? here->Locate(key, birth, handle) : NotHere();
+  return here != nullptr ? here->Locate(key, blob_file, handle) : NotHere();
 }
 
-Result<bool> LateValueReader::CopyCached(const ValueHandle& handle, Slice key, const FileId& birth,
-                                         uint64_t raw_bytes, char* to) const {
+Result<bool> LateValueReader::CopyCached(const ValueHandle& handle, Slice key,
+                                         const FileId& blob_file, uint64_t raw_bytes,
+                                         char* to) const {
   const ValueReader* here = reader();
   if (here == nullptr) return NotHere();
-  return here->CopyCached(handle, key, birth, raw_bytes, to);
+  return here->CopyCached(handle, key, blob_file, raw_bytes, to);
 }
 
 Status LateValueReader::CopyFrom(Slice records, const ValueHandle& handle, Slice key,
-                                 const FileId& birth, bool fill_cache, uint64_t raw_bytes,
+                                 const FileId& blob_file, bool fill_cache, uint64_t raw_bytes,
                                  char* to) const {
   const ValueReader* here = reader();
   if (here == nullptr) return NotHere();
-  return here->CopyFrom(records, handle, key, birth, fill_cache, raw_bytes, to);
+  return here->CopyFrom(records, handle, key, blob_file, fill_cache, raw_bytes, to);
 }
 
 const fs::RandomFile& LateValueReader::file() const { return Here().file(); }

@@ -22,15 +22,15 @@ class LateValueReader final : public ValueReader {
   void Arrive(std::shared_ptr<ValueReader> reader);
 
   Status Presence() const override;
-  Status Get(Slice key, const FileId& birth, bool fill_cache, Slice* value,
+  Status Get(Slice key, const FileId& blob_file, bool fill_cache, Slice* value,
              std::shared_ptr<const void>* pin) const override;
-  Result<bool> GetInPieces(Slice key, const FileId& birth,
+  Result<bool> GetInPieces(Slice key, const FileId& blob_file,
                            const PiecewiseRead& read) const override;
   std::unique_ptr<ValueScanner> NewScanner(uint64_t piece_bytes_max) const override;
-  Status Locate(Slice key, const FileId& birth, ValueHandle* handle) const override;
-  Result<bool> CopyCached(const ValueHandle& handle, Slice key, const FileId& birth,
+  Status Locate(Slice key, const FileId& blob_file, ValueHandle* handle) const override;
+  Result<bool> CopyCached(const ValueHandle& handle, Slice key, const FileId& blob_file,
                           uint64_t raw_bytes, char* to) const override;
-  Status CopyFrom(Slice records, const ValueHandle& handle, Slice key, const FileId& birth,
+  Status CopyFrom(Slice records, const ValueHandle& handle, Slice key, const FileId& blob_file,
                   bool fill_cache, uint64_t raw_bytes, char* to) const override;
   const fs::RandomFile& file() const override;
   ScanAhead* ahead() const override;

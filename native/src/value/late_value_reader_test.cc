@@ -7,7 +7,7 @@
 namespace lava {
 namespace {
 
-using testing::Birth;
+using testing::BlobFileId;
 
 class LateValueReaderTest : public ::testing::Test {
  protected:
@@ -15,7 +15,7 @@ class LateValueReaderTest : public ::testing::Test {
     EXPECT_TRUE(files_.CreateDirectory("/v").ok());
     EXPECT_TRUE(testing::WriteValues(&files_, testing::kValuePath, values_).ok());
     for (const auto& [name, value] : values_) {
-      if (value.empty() || name.second != Birth(1)) continue;
+      if (value.empty() || name.second != BlobFileId(1)) continue;
       key_ = name.first;
       value_ = value;
     }
@@ -41,11 +41,11 @@ class LateValueReaderTest : public ::testing::Test {
 
 TEST_F(LateValueReaderTest, AnswersNeedsFileUntilItIsThere) {
   ExpectNeeded(late_.Presence());
-  ExpectNeeded(late_.Get(key_, Birth(1), true, &found_, &pin_));
-  ExpectNeeded(late_.NewScanner(64 << 10)->Get(key_, Birth(1), &found_));
-  ExpectNeeded(late_.Locate(key_, Birth(1), &handle_));
-  ExpectNeeded(late_.CopyCached(handle_, key_, Birth(1), 5, copied_.data()).status());
-  ExpectNeeded(late_.CopyFrom("", handle_, key_, Birth(1), true, 5, copied_.data()));
+  ExpectNeeded(late_.Get(key_, BlobFileId(1), true, &found_, &pin_));
+  ExpectNeeded(late_.NewScanner(64 << 10)->Get(key_, BlobFileId(1), &found_));
+  ExpectNeeded(late_.Locate(key_, BlobFileId(1), &handle_));
+  ExpectNeeded(late_.CopyCached(handle_, key_, BlobFileId(1), 5, copied_.data()).status());
+  ExpectNeeded(late_.CopyFrom("", handle_, key_, BlobFileId(1), true, 5, copied_.data()));
   const auto keys = late_.NewKeyIterator();
   EXPECT_FALSE(keys->Valid());
   ExpectNeeded(keys->status());
@@ -61,15 +61,16 @@ TEST_F(LateValueReaderTest, IsTheReaderThatArrived) {
   late_.Arrive(reader);
   late_.Arrive(Open());
   EXPECT_TRUE(late_.Presence().ok());
-  EXPECT_TRUE(late_.Get(key_, Birth(1), true, &found_, &pin_).ok());
+  EXPECT_TRUE(late_.Get(key_, BlobFileId(1), true, &found_, &pin_).ok());
   EXPECT_EQ(found_, value_);
-  EXPECT_TRUE(late_.NewScanner(64 << 10)->Get(key_, Birth(1), &found_).ok());
-  ASSERT_TRUE(late_.Locate(key_, Birth(1), &handle_).ok());
-  EXPECT_TRUE(late_.CopyCached(handle_, key_, Birth(1), value_.size(), copied_.data()).ok());
+  EXPECT_TRUE(late_.NewScanner(64 << 10)->Get(key_, BlobFileId(1), &found_).ok());
+  ASSERT_TRUE(late_.Locate(key_, BlobFileId(1), &handle_).ok());
+  EXPECT_TRUE(late_.CopyCached(handle_, key_, BlobFileId(1), value_.size(), copied_.data()).ok());
   std::string records(handle_.bytes, '\0');
   ASSERT_TRUE(late_.file().Read(handle_.offset, records.size(), records.data()).ok());
   EXPECT_TRUE(
-      late_.CopyFrom(records, handle_, key_, Birth(1), true, value_.size(), copied_.data()).ok());
+      late_.CopyFrom(records, handle_, key_, BlobFileId(1), true, value_.size(), copied_.data())
+          .ok());
   EXPECT_EQ(copied_.substr(0, value_.size()), value_);
   const auto keys = late_.NewKeyIterator();
   std::string buffer;
@@ -88,7 +89,7 @@ TEST_F(LateValueReaderTest, WalksOfBeforeFailThoughItHasArrived) {
   late_.Arrive(Open());
   EXPECT_FALSE(keys->Valid());
   ExpectNeeded(keys->status());
-  ExpectNeeded(scanner->Get(key_, Birth(1), &found_));
+  ExpectNeeded(scanner->Get(key_, BlobFileId(1), &found_));
 }
 
 }  // namespace

@@ -10,11 +10,11 @@ void LogIndexBuilder::Add(Slice key, const LoggedRecord& record) {
   PutVarint64(&payload_, record.offset);
   PutVarint64(&payload_, record.bytes);
   PutVarint32(&payload_, record.raw_bytes);
-  if (with_births_) PutVarint32(&payload_, record.birth);
+  if (several_blob_files_) PutVarint32(&payload_, record.blob_file);
   ++count_;
 }
 
-const char* LogIndex::Load(Slice payload, uint64_t records_end, size_t births) {
+const char* LogIndex::Load(Slice payload, uint64_t records_end, size_t blob_files) {
   records_end_ = records_end;
   Slice rest = payload;
   std::string key;
@@ -26,16 +26,16 @@ const char* LogIndex::Load(Slice payload, uint64_t records_end, size_t births) {
     if (!GetVarint32(&rest, &shared) || !GetLengthPrefixed(&rest, &key_rest) ||
         !GetVarint64(&rest, &record.offset) || !GetVarint64(&rest, &record.bytes) ||
         !GetVarint32(&rest, &record.raw_bytes) ||
-        (births > 1 && !GetVarint32(&rest, &record.birth)))
+        (blob_files > 1 && !GetVarint32(&rest, &record.blob_file)))
       return "an entry of the log index is cut short";
-    if (births > 1 && record.birth >= births)
-      return "a birth of the log index is not in the file's births";
+    if (blob_files > 1 && record.blob_file >= blob_files)
+      return "a blob file of the log index is not in the file's blob files";
     if (shared > key.size()) return "an entry of the log index shares more than there is";
     if (shared + uint64_t{key_rest.size()} > kRecordKeyBytesMax)
       return "a key of the log index is too long";
     if (!records_.empty()) {
       const int order = Slice(key).substr(shared).compare(key_rest);
-      if (order > 0 || (order == 0 && records_.back().birth >= record.birth))
+      if (order > 0 || (order == 0 && records_.back().blob_file >= record.blob_file))
         return "the log index does not ascend";
     }
     key.resize(shared);
@@ -56,18 +56,19 @@ const char* LogIndex::Load(Slice payload, uint64_t records_end, size_t births) {
   return nullptr;
 }
 
-const LoggedRecord* LogIndex::Find(Slice target, uint32_t birth) const {
+const LoggedRecord* LogIndex::Find(Slice target, uint32_t blob_file) const {
   size_t low = 0, high = records_.size();
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
     const int order = key(middle).compare(target);
-    if (order < 0 || (order == 0 && records_[middle].birth < birth)) {
+    if (order < 0 || (order == 0 && records_[middle].blob_file < blob_file)) {
       low = middle + 1;
     } else {
       high = middle;
     }
   }
-  const bool found = low < records_.size() && key(low) == target && records_[low].birth == birth;
+  const bool found =
+      low < records_.size() && key(low) == target && records_[low].blob_file == blob_file;
   return found ? &records_[low] : nullptr;
 }
 

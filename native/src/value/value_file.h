@@ -11,8 +11,8 @@
 namespace lava {
 
 /// Properties of a finished value SST. Its properties block stores all but the file's size and
-/// checksum; the manifest stores these two and most of the others. A birth is the id of the value
-/// file to which a value was first written.
+/// checksum; the manifest stores these two and most of the others. A blob file is the id of the
+/// value file to which a value was first written.
 struct ValueFileProperties {
   uint64_t file_bytes = 0;
   uint32_t file_crc32c = 0;  // of all bytes of the file; only its writer sets it, otherwise 0
@@ -21,8 +21,8 @@ struct ValueFileProperties {
   uint64_t stored_bytes = 0;  // of values, as stored in the file
   uint64_t tree_bytes = 0;    // of the crit-bit trees with their fingerprints, without positions
   uint64_t index_partitions = 0;
-  std::string lower, upper;        // [lower, upper) over the keys; both empty in an empty file
-  std::vector<BirthShare> births;  // ascending by birth, each with at least one record
+  std::string lower, upper;  // [lower, upper) over the keys; both empty in an empty file
+  std::vector<BlobReference> blob_files;  // ascending by blob file, each with at least one record
 };
 
 /// A value as a file stores it. With codec kZstdDictionary it can only be decoded with the

@@ -56,7 +56,7 @@ Status ValueHead::ReadFooter() {
 Status ValueHead::ReadProperties() {
   std::string raw;
   LAVA_RETURN_IF_ERROR(LoadBlock(footer.properties, &raw));
-  if (const char* error = DecodeProperties(raw, &properties, &births); error != nullptr)
+  if (const char* error = DecodeProperties(raw, &properties, &blob_files); error != nullptr)
     return Malformed(footer.properties.offset, error);
   properties.file_bytes = file->size();
   return Status::OK();
@@ -81,9 +81,10 @@ Status ValueHead::ReadLogIndex() {
   const uint64_t offset = footer.top_index.offset;
   LAVA_RETURN_IF_ERROR(LoadBlock(footer.top_index, &raw));
   auto index = std::make_unique<LogIndex>();
-  if ((births.size() > 1) != footer.has_births || !std::is_sorted(births.begin(), births.end()))
-    return Malformed(offset, "the births are not those of a value log of this version");
-  if (const char* error = index->Load(raw, footer.properties.offset, births.size());
+  if ((blob_files.size() > 1) != footer.several_blob_files ||
+      !std::is_sorted(blob_files.begin(), blob_files.end()))
+    return Malformed(offset, "the blob files are not those of a value log of this version");
+  if (const char* error = index->Load(raw, footer.properties.offset, blob_files.size());
       error != nullptr)
     return Malformed(offset, error);
   if (properties.records != index->size() || properties.index_partitions != 0 ||

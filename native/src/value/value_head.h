@@ -22,7 +22,7 @@ struct ValueHead {
   std::unique_ptr<fs::RandomFile> file;
   Footer footer;
   ValueFileProperties properties;
-  std::vector<FileId> births;                    // by index
+  std::vector<FileId> blob_files;                // by index
   TopIndex top;                                  // empty in a value log
   std::unique_ptr<const LogIndex> log;           // of a value log; else null
   std::unique_ptr<const Dictionary> dictionary;  // null: the file has none
@@ -30,7 +30,7 @@ struct ValueHead {
   static Status Read(std::unique_ptr<fs::RandomFile> file, std::unique_ptr<ValueHead>* head);
 
   RecordSource source() const {
-    return {file->path(), footer.unique_id, births.size(), dictionary != nullptr};
+    return {file->path(), footer.unique_id, blob_files.size(), dictionary != nullptr};
   }
   /// Reads, checks and decompresses a block, which must lie within the file.
   Status LoadBlock(const BlockHandle& handle, std::string* raw,

@@ -58,7 +58,7 @@ TEST_F(ValueHeadTest, CountsOfPropertiesMustHaveRoom) {
   // The counts of records and of index partitions have one byte each.
   const std::string good = image_.bytes;
   image_.bytes[image_.properties.offset] ^= 1;
-  EXPECT_TRUE(OpenRepaired().IsCorruption()) << "records and births";
+  EXPECT_TRUE(OpenRepaired().IsCorruption()) << "records and blob files";
   image_.bytes = good;
   image_.bytes[image_.top_index.offset] ^= 1;
   EXPECT_TRUE(OpenRepaired().IsCorruption()) << "partitions";

@@ -19,8 +19,8 @@ class ValueLogTest : public ::testing::TestWithParam<Compression> {
     EXPECT_TRUE(files_.CreateDirectory("/v").ok());
     auto file = files_.Create(kValuePath, 1 << 16);
     EXPECT_TRUE(file.ok());
-    writer_ =
-        ValueLogWriter::Create({.compression = GetParam()}, std::move(*file), kValuePath, Birth(1));
+    writer_ = ValueLogWriter::Create({.compression = GetParam()}, std::move(*file), kValuePath,
+                                     BlobFileId(1));
   }
   void Put(const std::string& key, const std::string& value) {
     LoggedRecord record;
@@ -90,13 +90,14 @@ TEST_P(ValueLogTest, TheLastValueOfEachKeyIsFound) {
     for (const bool cached : {true, true, false}) {
       Slice found;
       std::shared_ptr<const void> pin;
-      ASSERT_TRUE(reader->Get(key, Birth(1), cached, &found, &pin).ok()) << key;
+      ASSERT_TRUE(reader->Get(key, BlobFileId(1), cached, &found, &pin).ok()) << key;
       EXPECT_EQ(found, value) << key;
     }
     Slice found;
     std::shared_ptr<const void> pin;
-    EXPECT_TRUE(reader->Get(key, Birth(2), true, &found, &pin).IsNotFound()) << "another birth";
-    EXPECT_TRUE(reader->Get(key + "/", Birth(1), true, &found, &pin).IsNotFound());
+    EXPECT_TRUE(reader->Get(key, BlobFileId(2), true, &found, &pin).IsNotFound())
+        << "another blob file";
+    EXPECT_TRUE(reader->Get(key + "/", BlobFileId(1), true, &found, &pin).IsNotFound());
   }
   EXPECT_TRUE(reader->VerifyAll().ok());
 }
@@ -110,7 +111,7 @@ TEST_P(ValueLogTest, TheCollectorWalksItByKey) {
   for (const auto at = reader->NewKeyIterator(); at->Valid(); at->Next(), ++expected) {
     ASSERT_NE(expected, values_.end());
     EXPECT_EQ(at->key(), expected->first);
-    EXPECT_EQ(at->birth(), Birth(1));
+    EXPECT_EQ(at->blob_file(), BlobFileId(1));
     std::string buffer, raw;
     Compression codec;
     Slice stored, scanned;
@@ -121,7 +122,7 @@ TEST_P(ValueLogTest, TheCollectorWalksItByKey) {
       ASSERT_TRUE(reader->DecodeStored(at->index_entry(), codec, stored, &raw).ok());
     }
     EXPECT_EQ(raw, expected->second);
-    ASSERT_TRUE(scanner->Get(at->key(), Birth(1), &scanned).ok());
+    ASSERT_TRUE(scanner->Get(at->key(), BlobFileId(1), &scanned).ok());
     EXPECT_EQ(scanned, expected->second);
   }
   EXPECT_EQ(expected, values_.end());
@@ -157,7 +158,7 @@ TEST_P(ValueLogTest, WhatDiesInItIsNoRecordOfIt) {
   const auto reader = Open();
   Slice found;
   std::shared_ptr<const void> pin;
-  EXPECT_TRUE(reader->Get("a", Birth(1), true, &found, &pin).IsNotFound());
+  EXPECT_TRUE(reader->Get("a", BlobFileId(1), true, &found, &pin).IsNotFound());
   EXPECT_TRUE(reader->VerifyAll().ok());
 }
 
@@ -184,8 +185,8 @@ TEST_P(ValueLogTest, WhatIsOutOfPlaceIsRefused) {
   EXPECT_TRUE(writer_->Finish(&properties).IsInvalidArgument());
 }
 
-// Elements of lists: each is a record of the list's key with a birth of its own.
-TEST_P(ValueLogTest, EachValueOfAKeyIsFoundByItsBirth) {
+// Elements of lists: each is a record of the list's key with a blob file of its own.
+TEST_P(ValueLogTest, EachValueOfAKeyIsFoundByItsBlobFile) {
   std::map<std::pair<std::string, uint32_t>, std::pair<LoggedRecord, std::string>> elements;
   for (int i = 0; i < 20; ++i) {
     const std::string key = i % 3 == 0 ? "rare" : "often", value = std::to_string(i * 1000);
@@ -201,13 +202,13 @@ TEST_P(ValueLogTest, EachValueOfAKeyIsFoundByItsBirth) {
   ValueFileProperties properties;
   ASSERT_TRUE(writer_->Finish(&properties).ok());
   EXPECT_EQ(Content()[Content().size() - 20], 4) << "its version";
-  ASSERT_EQ(properties.births.size(), 13u);
-  EXPECT_EQ(properties.births[0].records, 3u);
-  EXPECT_EQ(properties.births[12].records, 1u);
+  ASSERT_EQ(properties.blob_files.size(), 13u);
+  EXPECT_EQ(properties.blob_files[0].records, 3u);
+  EXPECT_EQ(properties.blob_files[12].records, 1u);
   const auto reader = Open();
   ASSERT_NE(reader, nullptr);
   EXPECT_TRUE(reader->VerifyAll().ok());
-  EXPECT_EQ(reader->properties().births, properties.births);
+  EXPECT_EQ(reader->properties().blob_files, properties.blob_files);
   const auto scanner = reader->NewScanner(64 << 10);
   auto at = reader->NewKeyIterator();
   at->Next();
@@ -216,31 +217,31 @@ TEST_P(ValueLogTest, EachValueOfAKeyIsFoundByItsBirth) {
     Slice found;
     std::shared_ptr<const void> pin;
     for (const bool cached : {true, true, false}) {
-      ASSERT_TRUE(reader->Get(key, Birth(1 + index), cached, &found, &pin).ok()) << index;
+      ASSERT_TRUE(reader->Get(key, BlobFileId(1 + index), cached, &found, &pin).ok()) << index;
       EXPECT_EQ(found, element.second);
     }
-    ASSERT_TRUE(scanner->Get(key, Birth(1 + index), &found).ok());
+    ASSERT_TRUE(scanner->Get(key, BlobFileId(1 + index), &found).ok());
     EXPECT_EQ(found, element.second);
     ASSERT_TRUE(at->Valid());
     EXPECT_EQ(at->key(), key);
-    EXPECT_EQ(at->birth(), Birth(1 + index));
+    EXPECT_EQ(at->blob_file(), BlobFileId(1 + index));
     EXPECT_EQ(at->raw_bytes(), element.second.size());
     at->Next();
   }
   EXPECT_FALSE(at->Valid());
   Slice found;
   std::shared_ptr<const void> pin;
-  EXPECT_TRUE(reader->Get("rare", Birth(1 + 7), true, &found, &pin).IsNotFound());
-  EXPECT_TRUE(reader->Get("often", Birth(1 + 13), true, &found, &pin).IsNotFound());
+  EXPECT_TRUE(reader->Get("rare", BlobFileId(1 + 7), true, &found, &pin).IsNotFound());
+  EXPECT_TRUE(reader->Get("often", BlobFileId(1 + 13), true, &found, &pin).IsNotFound());
 }
 
-TEST_P(ValueLogTest, BirthsAreAllUsedAndNotTooMany) {
+TEST_P(ValueLogTest, BlobFilesAreAllUsedAndNotTooMany) {
   LoggedRecord record;
-  EXPECT_TRUE(writer_->Append("key", "value", kLogBirthsMax, &record).IsInvalidArgument());
+  EXPECT_TRUE(writer_->Append("key", "value", kLogBlobFilesMax, &record).IsInvalidArgument());
   ASSERT_TRUE(writer_->Append("key", "value", 1, &record).ok());
   ASSERT_TRUE(writer_->AddLive("key", record).ok());
   ValueFileProperties properties;
-  EXPECT_TRUE(writer_->Finish(&properties).IsInvalidArgument()) << "nothing lives of birth 0";
+  EXPECT_TRUE(writer_->Finish(&properties).IsInvalidArgument()) << "nothing lives of blob file 0";
 }
 
 // Dead records have checksums, too.
@@ -250,7 +251,7 @@ TEST_P(ValueLogTest, EveryFlipAndEveryLengthIsDetected) {
   ExpectDamageIsDetected();
 }
 
-TEST_P(ValueLogTest, EveryFlipAndEveryLengthIsDetectedWithSeveralBirths) {
+TEST_P(ValueLogTest, EveryFlipAndEveryLengthIsDetectedWithSeveralBlobFiles) {
   LoggedRecord records[3];
   for (uint32_t i = 0; i < 3; ++i)
     ASSERT_TRUE(writer_->Append("key", std::string(20 + i, 'v'), i, &records[i]).ok());
@@ -278,7 +279,7 @@ TEST(LogIndexTest, OnlyItsOwnKeysAreFound) {
   EXPECT_EQ(index.Find("b", 1), nullptr);
 }
 
-TEST(LogIndexTest, AKeyHasSeveralBirths) {
+TEST(LogIndexTest, AKeyHasSeveralBlobFiles) {
   vsst::LogIndexBuilder builder(true);
   builder.Add("b", {0, 100, 50, 0});
   builder.Add("b", {300, 100, 50, 1});
@@ -292,11 +293,11 @@ TEST(LogIndexTest, AKeyHasSeveralBirths) {
   EXPECT_EQ(index.Find("b", 3), nullptr);
   EXPECT_EQ(index.Find("c", 0), nullptr);
   EXPECT_EQ(index.Find("c", 1)->offset, 100u);
-  EXPECT_NE(vsst::LogIndex().Load(builder.payload(), 1000, 2), nullptr) << "two births alone";
-  for (const uint32_t birth : {0, 1}) {
+  EXPECT_NE(vsst::LogIndex().Load(builder.payload(), 1000, 2), nullptr) << "two blob files alone";
+  for (const uint32_t blob_file : {0, 1}) {
     vsst::LogIndexBuilder wrong(true);
     wrong.Add("b", {0, 100, 50, 1});
-    wrong.Add("b", {100, 100, 50, birth});
+    wrong.Add("b", {100, 100, 50, blob_file});
     EXPECT_NE(vsst::LogIndex().Load(wrong.payload(), 1000, 3), nullptr) << "it does not ascend";
   }
 }

@@ -29,8 +29,9 @@ class LogWriter final : public ValueLogWriter {
     footer_.is_log = true;
   }
 
-  Status Append(Slice key, Slice value, uint32_t birth, LoggedRecord* record) override;
-  Status AppendFrom(Slice key, ValueSource* value, uint32_t birth, LoggedRecord* record) override;
+  Status Append(Slice key, Slice value, uint32_t blob_file, LoggedRecord* record) override;
+  Status AppendFrom(Slice key, ValueSource* value, uint32_t blob_file,
+                    LoggedRecord* record) override;
   Status Flush() override { return Keep(file_->Flush()); }
   Status Sync() override { return Keep(file_->SyncData()); }
   uint64_t bytes() const override { return records_end_; }
@@ -47,11 +48,11 @@ class LogWriter final : public ValueLogWriter {
     return status_;
   }
   void Write(Slice bytes);
-  void WriteRecord(Slice key, Slice value, uint32_t birth);
-  void WriteLarge(Slice key, Slice value, uint32_t birth);
-  void WritePieces(Slice key, ValueSource* value, uint32_t birth);
-  Status Check(Slice key, uint64_t value_bytes, uint32_t birth) const;
-  Status Wrote(uint64_t offset, uint64_t value_bytes, uint32_t birth, LoggedRecord* record);
+  void WriteRecord(Slice key, Slice value, uint32_t blob_file);
+  void WriteLarge(Slice key, Slice value, uint32_t blob_file);
+  void WritePieces(Slice key, ValueSource* value, uint32_t blob_file);
+  Status Check(Slice key, uint64_t value_bytes, uint32_t blob_file) const;
+  Status Wrote(uint64_t offset, uint64_t value_bytes, uint32_t blob_file, LoggedRecord* record);
   bool Compresses(uint64_t value_bytes) const {
     return options_.compression != Compression::kNone &&
            value_bytes <= options_.compressed_bytes_max;
@@ -68,9 +69,9 @@ class LogWriter final : public ValueLogWriter {
   bool finished_ = false;
   uint64_t offset_ = 0, records_end_ = 0;
   uint32_t crc_ = 0;
-  std::vector<BirthShare> births_;        // live records of each birth, by index
-  std::optional<LogIndexBuilder> index_;  // from the first AddLive() on
-  uint32_t last_birth_ = 0;               // of the last live record
+  std::vector<BlobReference> blob_files_;  // live records of each blob file, by index
+  std::optional<LogIndexBuilder> index_;   // from the first AddLive() on
+  uint32_t last_blob_file_ = 0;            // of the last live record
   ValueFileProperties properties_;
   std::string compressed_, record_, last_key_;
 };
@@ -81,10 +82,10 @@ void LogWriter::Write(Slice bytes) {
   offset_ += bytes.size();
 }
 
-Status LogWriter::Check(Slice key, uint64_t value_bytes, uint32_t birth) const {
+Status LogWriter::Check(Slice key, uint64_t value_bytes, uint32_t blob_file) const {
   if (!status_.ok()) return status_;
   if (finished_ || index_) return Invalid("the value log has ended");
-  if (birth >= kLogBirthsMax) return Invalid("a key has too many values in one log");
+  if (blob_file >= kLogBlobFilesMax) return Invalid("a key has too many values in one log");
   if (key.size() > kRecordKeyBytesMax || value_bytes > kRecordValueBytesMax)
     return Invalid("a key of " + std::to_string(key.size()) + " bytes, or a value of " +
                    std::to_string(value_bytes) + ", is beyond the limit");
@@ -92,60 +93,62 @@ Status LogWriter::Check(Slice key, uint64_t value_bytes, uint32_t birth) const {
 }
 
 // Completes the append of the record that was written at offset.
-Status LogWriter::Wrote(uint64_t offset, uint64_t value_bytes, uint32_t birth,
+Status LogWriter::Wrote(uint64_t offset, uint64_t value_bytes, uint32_t blob_file,
                         LoggedRecord* record) {
-  *record = {offset, offset_ - offset, static_cast<uint32_t>(value_bytes), birth};
-  while (births_.size() <= birth) births_.push_back({{id_.origin, id_.number + births_.size()}});
+  *record = {offset, offset_ - offset, static_cast<uint32_t>(value_bytes), blob_file};
+  while (blob_files_.size() <= blob_file)
+    blob_files_.push_back({{id_.origin, id_.number + blob_files_.size()}});
   records_end_ = offset_;
   if (record_.capacity() > kBufferKeptBytesMax) record_ = {};
   if (compressed_.capacity() > kBufferKeptBytesMax) compressed_ = {};
   return status_;
 }
 
-Status LogWriter::Append(Slice key, Slice value, uint32_t birth, LoggedRecord* record) {
-  LAVA_RETURN_IF_ERROR(Check(key, value.size(), birth));
+Status LogWriter::Append(Slice key, Slice value, uint32_t blob_file, LoggedRecord* record) {
+  LAVA_RETURN_IF_ERROR(Check(key, value.size(), blob_file));
   const uint64_t offset = offset_;
   if (value.size() > kBufferKeptBytesMax)
-    WriteLarge(key, value, birth);
+    WriteLarge(key, value, blob_file);
   else
-    WriteRecord(key, value, birth);
-  return Wrote(offset, value.size(), birth, record);
+    WriteRecord(key, value, blob_file);
+  return Wrote(offset, value.size(), blob_file, record);
 }
 
-Status LogWriter::AppendFrom(Slice key, ValueSource* value, uint32_t birth, LoggedRecord* record) {
+Status LogWriter::AppendFrom(Slice key, ValueSource* value, uint32_t blob_file,
+                             LoggedRecord* record) {
   const uint64_t size = value->size();
-  LAVA_RETURN_IF_ERROR(Check(key, size, birth));
+  LAVA_RETURN_IF_ERROR(Check(key, size, blob_file));
   // Compression needs the whole value in memory.
   ScopedCharge memory;
   if (Compresses(size) && (options_.memory == nullptr || memory.Try(options_.memory, size))) {
     const auto whole = std::make_unique_for_overwrite<char[]>(size);
     LAVA_RETURN_IF_ERROR(ReadWhole(value, whole.get()));
-    return Append(key, Slice(whole.get(), size), birth, record);
+    return Append(key, Slice(whole.get(), size), blob_file, record);
   }
   const uint64_t offset = offset_;
-  WritePieces(key, value, birth);
-  return Wrote(offset, size, birth, record);
+  WritePieces(key, value, blob_file);
+  return Wrote(offset, size, blob_file, record);
 }
 
-void LogWriter::WriteRecord(Slice key, Slice value, uint32_t birth) {
+void LogWriter::WriteRecord(Slice key, Slice value, uint32_t blob_file) {
   StoredValue stored;
   stored.raw_bytes = static_cast<uint32_t>(value.size());
   stored.codec = compressor_.Compress(value, &compressed_);
   stored.bytes = stored.codec == Compression::kNone ? value : Slice(compressed_);
-  EncodeRecord(footer_.unique_id, offset_, birth, key, stored, &record_);
+  EncodeRecord(footer_.unique_id, offset_, blob_file, key, stored, &record_);
   Write(record_);
 }
 
 // Writes the value without copying it. Compresses it only if the budget grants memory for the
 // compressed bytes.
-void LogWriter::WriteLarge(Slice key, Slice value, uint32_t birth) {
+void LogWriter::WriteLarge(Slice key, Slice value, uint32_t blob_file) {
   ScopedCharge memory;
   const bool compresses = Compresses(value.size()) &&
                           (options_.memory == nullptr || memory.Try(options_.memory, value.size()));
   const Compression codec =
       compresses ? compressor_.Compress(value, &compressed_) : Compression::kNone;
   const Slice stored = codec == Compression::kNone ? value : Slice(compressed_);
-  EncodeRecordFront(birth, key, stored.size(), &record_);
+  EncodeRecordFront(blob_file, key, stored.size(), &record_);
   PieceChecksum checksum(footer_.unique_id, offset_);
   checksum.Add(record_);
   checksum.Add(stored);
@@ -154,11 +157,11 @@ void LogWriter::WriteLarge(Slice key, Slice value, uint32_t birth) {
   Write(checksum.Seal(codec, static_cast<uint32_t>(value.size())));
 }
 
-void LogWriter::WritePieces(Slice key, ValueSource* value, uint32_t birth) {
+void LogWriter::WritePieces(Slice key, ValueSource* value, uint32_t blob_file) {
   std::optional<ScopedCharge> memory;
   if (options_.memory != nullptr) memory.emplace(options_.memory, kPieceBytes);
   const auto buffer = std::make_unique_for_overwrite<char[]>(kPieceBytes);
-  EncodeRecordFront(birth, key, value->size(), &record_);
+  EncodeRecordFront(blob_file, key, value->size(), &record_);
   PieceChecksum checksum(footer_.unique_id, offset_);
   checksum.Add(record_);
   Write(record_);
@@ -176,23 +179,23 @@ void LogWriter::WritePieces(Slice key, ValueSource* value, uint32_t birth) {
 Status LogWriter::AddLive(Slice key, const LoggedRecord& record) {
   if (!status_.ok()) return status_;
   if (finished_) return Invalid("the value log has ended");
-  if (index_ && (key < last_key_ || (key == last_key_ && record.birth <= last_birth_)))
+  if (index_ && (key < last_key_ || (key == last_key_ && record.blob_file <= last_blob_file_)))
     return Invalid("a live key does not ascend");
   if (record.offset > records_end_ || record.bytes > records_end_ - record.offset ||
-      record.birth >= births_.size())
+      record.blob_file >= blob_files_.size())
     return Invalid("a live record that was not appended");
   if (!index_) {
-    index_.emplace(/*with_births=*/births_.size() > 1);
+    index_.emplace(/*several_blob_files=*/blob_files_.size() > 1);
     properties_.lower = key;
   }
   index_->Add(key, record);
   last_key_.assign(key);
-  last_birth_ = record.birth;
-  ++births_[record.birth].records;
-  births_[record.birth].raw_bytes += record.raw_bytes;
+  last_blob_file_ = record.blob_file;
+  ++blob_files_[record.blob_file].records;
+  blob_files_[record.blob_file].raw_bytes += record.raw_bytes;
   ++properties_.records;
   properties_.raw_bytes += record.raw_bytes;
-  properties_.stored_bytes += StoredBytesOf(record.birth, key.size(), record.bytes);
+  properties_.stored_bytes += StoredBytesOf(record.blob_file, key.size(), record.bytes);
   return Status::OK();
 }
 
@@ -210,14 +213,14 @@ Status LogWriter::Finish(ValueFileProperties* properties) {
   if (finished_) return Invalid("the value log has ended");
   finished_ = true;
   if (properties_.records > 0) {
-    for (const BirthShare& birth : births_)
-      if (birth.records == 0) return Invalid("nothing lives of a birth between others");
+    for (const BlobReference& blob_file : blob_files_)
+      if (blob_file.records == 0) return Invalid("nothing lives of a blob file between others");
     properties_.upper = last_key_ + '\0';
-    properties_.births = std::move(births_);
-    footer_.has_births = properties_.births.size() > 1;
+    properties_.blob_files = std::move(blob_files_);
+    footer_.several_blob_files = properties_.blob_files.size() > 1;
   }
   std::string raw;
-  EncodeProperties(properties_, properties_.births, &raw);
+  EncodeProperties(properties_, properties_.blob_files, &raw);
   footer_.properties = WriteBlock(raw);
   footer_.top_index = WriteBlock(index_ ? Slice(index_->payload()) : Slice());
   raw.clear();

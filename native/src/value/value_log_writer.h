@@ -16,7 +16,7 @@
 
 namespace lava {
 
-using vsst::kLogBirthsMax;
+using vsst::kLogBlobFilesMax;
 using vsst::LoggedRecord;
 
 struct ValueLogOptions {
@@ -31,7 +31,7 @@ struct ValueLogOptions {
 
 /// Writes one segment of an instance's value log (docs/vsst-format.md, versions 3 and 4; DiffKV 4):
 /// large values in the order in which they are put. Finish() adds an index of the live records. The
-/// segment then is a value file like any other; all of its values were born there.
+/// segment then is a value file like any other; all of its values were first written there.
 /// Threads:    one at a time.
 /// Durability: a record is visible to all readers of the file after Flush(), and on the device
 ///             after Sync(). The file: after Finish() is OK, as ValueWriter.
@@ -44,13 +44,13 @@ class ValueLogWriter {
   static std::unique_ptr<ValueLogWriter> Create(const ValueLogOptions& options,
                                                 std::unique_ptr<fs::AppendFile> file,
                                                 std::string path, const FileId& id);
-  /// key: internal key. birth: index below kLogBirthsMax; it stands for the file id with the file's
-  /// number + birth. If anything lives in Finish(), a record of each index up to the highest one
-  /// used must live. *record: where the record stands.
-  virtual Status Append(Slice key, Slice value, uint32_t birth, LoggedRecord* record) = 0;
+  /// key: internal key. blob file: index below kLogBlobFilesMax; it stands for the file id with the
+  /// file's number + blob file. If anything lives in Finish(), a record of each index up to the
+  /// highest one used must live. *record: where the record stands.
+  virtual Status Append(Slice key, Slice value, uint32_t blob_file, LoggedRecord* record) = 0;
   /// Like Append(), for a value that need not be in memory as a whole. On success, each byte of the
   /// source was read once, in order. Errors: also those of the source.
-  virtual Status AppendFrom(Slice key, ValueSource* value, uint32_t birth,
+  virtual Status AppendFrom(Slice key, ValueSource* value, uint32_t blob_file,
                             LoggedRecord* record) = 0;
   virtual Status Flush() = 0;
   virtual Status Sync() = 0;
@@ -58,8 +58,8 @@ class ValueLogWriter {
   virtual uint64_t bytes() const = 0;
   virtual const FileId& id() const = 0;
 
-  /// Adds a live record, which was appended with this key, to the index; (key, birth) must ascend.
-  /// Append() is refused from then on.
+  /// Adds a live record, which was appended with this key, to the index; (key, blob file) must
+  /// ascend. Append() is refused from then on.
   virtual Status AddLive(Slice key, const LoggedRecord& record) = 0;
   virtual Status Finish(ValueFileProperties* properties) = 0;
 };

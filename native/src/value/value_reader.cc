@@ -24,7 +24,7 @@ struct CachedIndexPartition final : CachedBlock {
   IndexPartitionView view;
 };
 
-/// A value with its key and birth. The memory holds either key and value, or the records that
+/// A value with its key and blob file. The memory holds either key and value, or the records that
 /// contain them.
 struct CachedValue final : CachedBlock {
   explicit CachedValue(uint64_t memory_bytes)
@@ -33,7 +33,7 @@ struct CachedValue final : CachedBlock {
   std::unique_ptr<char[]> memory;
   uint64_t bytes;
   Slice key, value;
-  uint32_t birth = 0;
+  uint32_t blob_file = 0;
 };
 
 class ValueSstReader final : public ValueReader {
@@ -48,7 +48,7 @@ class ValueSstReader final : public ValueReader {
         ahead_(cache, cache_file_, head_->top.records_end(), use()) {
     const ValueFileProperties& p = head_->properties;
     charged_ = kReaderOverheadBytes + head_->top.memory_bytes() + p.lower.size() + p.upper.size() +
-               p.births.size() * (sizeof(BirthShare) + sizeof(FileId));
+               p.blob_files.size() * (sizeof(BlobReference) + sizeof(FileId));
     if (head_->dictionary != nullptr) charged_ += head_->dictionary->memory_bytes();
     if (head_->log != nullptr) charged_ += head_->log->memory_bytes();
     if (counter_ != nullptr) counter_->Charge(charged_);
@@ -58,18 +58,18 @@ class ValueSstReader final : public ValueReader {
     if (counter_ != nullptr) counter_->Release(charged_);
   }
 
-  Status Get(Slice key, const FileId& birth, bool fill_cache, Slice* value,
+  Status Get(Slice key, const FileId& blob_file, bool fill_cache, Slice* value,
              std::shared_ptr<const void>* pin) const override;
-  Result<bool> GetInPieces(Slice key, const FileId& birth,
+  Result<bool> GetInPieces(Slice key, const FileId& blob_file,
                            const PiecewiseRead& read) const override;
   std::unique_ptr<ValueScanner> NewScanner(uint64_t piece_bytes_max) const override;
-  Status Locate(Slice key, const FileId& birth, ValueHandle* handle) const override {
-    if (!InBounds(key, birth)) return Status::NotFound();
-    return FindHandle(key, birth, handle);
+  Status Locate(Slice key, const FileId& blob_file, ValueHandle* handle) const override {
+    if (!InBounds(key, blob_file)) return Status::NotFound();
+    return FindHandle(key, blob_file, handle);
   }
-  Result<bool> CopyCached(const ValueHandle& handle, Slice key, const FileId& birth,
+  Result<bool> CopyCached(const ValueHandle& handle, Slice key, const FileId& blob_file,
                           uint64_t raw_bytes, char* to) const override;
-  Status CopyFrom(Slice records, const ValueHandle& handle, Slice key, const FileId& birth,
+  Status CopyFrom(Slice records, const ValueHandle& handle, Slice key, const FileId& blob_file,
                   bool fill_cache, uint64_t raw_bytes, char* to) const override;
   const fs::RandomFile& file() const override { return *head_->file; }
   ScanAhead* ahead() const override { return head_->log == nullptr ? &ahead_ : nullptr; }
@@ -96,12 +96,12 @@ class ValueSstReader final : public ValueReader {
   const std::string& path() const override { return head_->file->path(); }
 
   // For the scanners below.
-  bool InBounds(Slice key, const FileId& birth) const;
-  /// Finds the only records that may be of key, or NotFound, by the index alone. birth must be one
-  /// of the file's.
-  Status FindHandle(Slice key, const FileId& birth, ValueHandle* handle) const;
-  /// Finds (key, birth) in the records of a handle.
-  Status FindRecord(Slice records, const ValueHandle& handle, Slice key, const FileId& birth,
+  bool InBounds(Slice key, const FileId& blob_file) const;
+  /// Finds the only records that may be of key, or NotFound, by the index alone. blob file must be
+  /// one of the file's.
+  Status FindHandle(Slice key, const FileId& blob_file, ValueHandle* handle) const;
+  /// Finds (key, blob file) in the records of a handle.
+  Status FindRecord(Slice records, const ValueHandle& handle, Slice key, const FileId& blob_file,
                     RecordView* record, uint64_t* offset) const;
   const ValueHead& head() const { return *head_; }
   /// Reads records, and counts the read.
@@ -113,10 +113,10 @@ class ValueSstReader final : public ValueReader {
   Status LoadIndexPartition(const TopIndex::IndexPartition& index_partition,
                             std::shared_ptr<const CachedIndexPartition>* out) const;
   /// Looks the records up in the cache. *cached: whether the cache has its record. Returns null if
-  /// it has not, or if the record is not of (key, birth).
-  ValuePtr FindCached(const ValueHandle& handle, Slice key, const FileId& birth,
+  /// it has not, or if the record is not of (key, blob file).
+  ValuePtr FindCached(const ValueHandle& handle, Slice key, const FileId& blob_file,
                       bool* cached) const;
-  Status ReadValue(const ValueHandle& handle, Slice key, const FileId& birth, ValuePtr* out,
+  Status ReadValue(const ValueHandle& handle, Slice key, const FileId& blob_file, ValuePtr* out,
                    bool* alone) const;
   /// records: the memory that record borrows from; kept unless the value is decompressed.
   Status Decode(uint64_t offset, const RecordView& record, std::shared_ptr<CachedValue> records,
@@ -139,13 +139,13 @@ class ValueSstReader final : public ValueReader {
   uint64_t charged_ = 0;
 };
 
-bool ValueSstReader::InBounds(Slice key, const FileId& birth) const {
+bool ValueSstReader::InBounds(Slice key, const FileId& blob_file) const {
   const ValueFileProperties& p = head_->properties;
   if (key < p.lower || key >= p.upper) return false;
   auto at = std::lower_bound(
-      p.births.begin(), p.births.end(), birth,
-      [](const BirthShare& share, const FileId& target) { return share.birth < target; });
-  return at != p.births.end() && at->birth == birth;
+      p.blob_files.begin(), p.blob_files.end(), blob_file,
+      [](const BlobReference& share, const FileId& target) { return share.blob_file < target; });
+  return at != p.blob_files.end() && at->blob_file == blob_file;
 }
 
 Status ValueSstReader::LoadIndexPartition(const TopIndex::IndexPartition& index_partition,
@@ -165,11 +165,11 @@ Status ValueSstReader::LoadIndexPartition(const TopIndex::IndexPartition& index_
   return Status::OK();
 }
 
-Status ValueSstReader::FindHandle(Slice key, const FileId& birth, ValueHandle* handle) const {
+Status ValueSstReader::FindHandle(Slice key, const FileId& blob_file, ValueHandle* handle) const {
   if (head_->log != nullptr) {
-    const auto at = std::lower_bound(head_->births.begin(), head_->births.end(), birth);
+    const auto at = std::lower_bound(head_->blob_files.begin(), head_->blob_files.end(), blob_file);
     const LoggedRecord* const record =
-        head_->log->Find(key, static_cast<uint32_t>(at - head_->births.begin()));
+        head_->log->Find(key, static_cast<uint32_t>(at - head_->blob_files.begin()));
     if (record == nullptr) return Status::NotFound();
     *handle = {record->offset, record->bytes};
     return Status::OK();
@@ -208,38 +208,39 @@ Status ValueSstReader::Decode(uint64_t offset, const RecordView& record,
     made->value = Slice(to, stored.raw_bytes);
     decoded = std::move(made);
   }
-  decoded->birth = record.birth;
+  decoded->blob_file = record.blob_file;
   *out = std::move(decoded);
   return Status::OK();
 }
 
 Status ValueSstReader::FindRecord(Slice records, const ValueHandle& handle, Slice key,
-                                  const FileId& birth, RecordView* record, uint64_t* offset) const {
+                                  const FileId& blob_file, RecordView* record,
+                                  uint64_t* offset) const {
   *offset = handle.offset;
   while (!records.empty()) {
     LAVA_RETURN_IF_ERROR(DecodeRecord(head_->source(), *offset, records, record));
     if (record->key != key) return Status::NotFound();  // another key with the same fingerprint
-    if (head_->births[record->birth] == birth) return Status::OK();
+    if (head_->blob_files[record->blob_file] == blob_file) return Status::OK();
     records.remove_prefix(record->bytes);
     *offset += record->bytes;
   }
   return Status::NotFound();
 }
 
-Status ValueSstReader::ReadValue(const ValueHandle& handle, Slice key, const FileId& birth,
+Status ValueSstReader::ReadValue(const ValueHandle& handle, Slice key, const FileId& blob_file,
                                  ValuePtr* out, bool* alone) const {
   auto records = std::make_shared<CachedValue>(handle.bytes);
   LAVA_RETURN_IF_ERROR(ReadRecords(handle.offset, handle.bytes, records->memory.get()));
   RecordView record;
   uint64_t offset;
   const Slice bytes(records->memory.get(), handle.bytes);
-  LAVA_RETURN_IF_ERROR(FindRecord(bytes, handle, key, birth, &record, &offset));
+  LAVA_RETURN_IF_ERROR(FindRecord(bytes, handle, key, blob_file, &record, &offset));
   *alone = record.bytes == handle.bytes;
   return Decode(offset, record, std::move(records), out);
 }
 
 ValueSstReader::ValuePtr ValueSstReader::FindCached(const ValueHandle& handle, Slice key,
-                                                    const FileId& birth, bool* cached) const {
+                                                    const FileId& blob_file, bool* cached) const {
   BlockCache::Ref ref =
       handle.bytes <= kCachedRecordBytesMax
           ? cache_->Lookup(CacheKey{cache_file_, handle.offset}, BlockCache::Segment::kData, use())
@@ -249,20 +250,20 @@ ValueSstReader::ValuePtr ValueSstReader::FindCached(const ValueHandle& handle, S
   Count(&ReadCounters::value_cache_hits);
   ValuePtr found = std::static_pointer_cast<const CachedValue>(std::move(ref));
   // Only records that are alone at their handle are cached.
-  if (found->key != key || head_->births[found->birth] != birth) return nullptr;
+  if (found->key != key || head_->blob_files[found->blob_file] != blob_file) return nullptr;
   return found;
 }
 
-Status ValueSstReader::Get(Slice key, const FileId& birth, bool fill_cache, Slice* value,
+Status ValueSstReader::Get(Slice key, const FileId& blob_file, bool fill_cache, Slice* value,
                            std::shared_ptr<const void>* pin) const {
   ValueHandle handle;
-  LAVA_RETURN_IF_ERROR(Locate(key, birth, &handle));
+  LAVA_RETURN_IF_ERROR(Locate(key, blob_file, &handle));
   bool cached = false;
-  ValuePtr found = FindCached(handle, key, birth, &cached);
+  ValuePtr found = FindCached(handle, key, blob_file, &cached);
   if (cached && found == nullptr) return Status::NotFound();
   if (!cached) {
     bool alone = false;
-    LAVA_RETURN_IF_ERROR(ReadValue(handle, key, birth, &found, &alone));
+    LAVA_RETURN_IF_ERROR(ReadValue(handle, key, blob_file, &found, &alone));
     if (fill_cache && alone && MayBeCached(handle, found->key.size() + found->value.size())) {
       found = std::static_pointer_cast<const CachedValue>(cache_->Insert(
           {cache_file_, handle.offset}, BlockCache::Segment::kData, std::move(found), use()));
@@ -273,14 +274,14 @@ Status ValueSstReader::Get(Slice key, const FileId& birth, bool fill_cache, Slic
   return Status::OK();
 }
 
-Result<bool> ValueSstReader::GetInPieces(Slice key, const FileId& birth,
+Result<bool> ValueSstReader::GetInPieces(Slice key, const FileId& blob_file,
                                          const PiecewiseRead& read) const {
   ValueHandle handle;
-  LAVA_RETURN_IF_ERROR(Locate(key, birth, &handle));
-  const auto at = std::find(head_->births.begin(), head_->births.end(), birth);
+  LAVA_RETURN_IF_ERROR(Locate(key, blob_file, &handle));
+  const auto at = std::find(head_->blob_files.begin(), head_->blob_files.end(), blob_file);
   CountReads(1, handle.bytes);
   return ReadInPieces(*head_->file, head_->footer.unique_id, handle.offset, handle.bytes, key,
-                      static_cast<uint32_t>(at - head_->births.begin()), read);
+                      static_cast<uint32_t>(at - head_->blob_files.begin()), read);
 }
 
 Status ValueSstReader::WrongSize(uint64_t offset, uint64_t bytes, uint64_t expected) const {
@@ -289,10 +290,11 @@ Status ValueSstReader::WrongSize(uint64_t offset, uint64_t bytes, uint64_t expec
   return head_->Malformed(offset, what.c_str());
 }
 
-Result<bool> ValueSstReader::CopyCached(const ValueHandle& handle, Slice key, const FileId& birth,
-                                        uint64_t raw_bytes, char* to) const {
+Result<bool> ValueSstReader::CopyCached(const ValueHandle& handle, Slice key,
+                                        const FileId& blob_file, uint64_t raw_bytes,
+                                        char* to) const {
   bool cached = false;
-  const ValuePtr found = FindCached(handle, key, birth, &cached);
+  const ValuePtr found = FindCached(handle, key, blob_file, &cached);
   if (!cached) return false;
   if (found == nullptr) return Status::NotFound();
   if (found->value.size() != raw_bytes)
@@ -302,11 +304,11 @@ Result<bool> ValueSstReader::CopyCached(const ValueHandle& handle, Slice key, co
 }
 
 Status ValueSstReader::CopyFrom(Slice records, const ValueHandle& handle, Slice key,
-                                const FileId& birth, bool fill_cache, uint64_t raw_bytes,
+                                const FileId& blob_file, bool fill_cache, uint64_t raw_bytes,
                                 char* to) const {
   RecordView record;
   uint64_t offset;
-  LAVA_RETURN_IF_ERROR(FindRecord(records, handle, key, birth, &record, &offset));
+  LAVA_RETURN_IF_ERROR(FindRecord(records, handle, key, blob_file, &record, &offset));
   if (record.value.raw_bytes != raw_bytes)
     return WrongSize(offset, record.value.raw_bytes, raw_bytes);
   if (record.value.codec == Compression::kNone)
@@ -320,7 +322,7 @@ Status ValueSstReader::CopyFrom(Slice records, const ValueHandle& handle, Slice 
   std::copy(to, to + raw_bytes, memory);
   kept->key = Slice(kept->memory.get(), key.size());
   kept->value = Slice(memory, raw_bytes);
-  kept->birth = record.birth;
+  kept->blob_file = record.blob_file;
   (void)cache_->Insert({cache_file_, handle.offset}, BlockCache::Segment::kData, std::move(kept),
                        use());
   return Status::OK();
@@ -341,21 +343,21 @@ class Scanner final : public ValueScanner {
   Scanner(const ValueSstReader* reader, uint64_t piece_bytes_max)
       : reader_(*reader), piece_bytes_max_(piece_bytes_max) {}
 
-  Status GetStored(Slice key, const FileId& birth, StoredValue* stored) override {
-    if (!reader_.InBounds(key, birth)) return Status::NotFound();
+  Status GetStored(Slice key, const FileId& blob_file, StoredValue* stored) override {
+    if (!reader_.InBounds(key, blob_file)) return Status::NotFound();
     RecordView record;
     for (uint32_t step = 0; step < kStepsMax && DecodeNext(&record); ++step) {
       if (record.key > key) break;  // the key may stand earlier in the file
       at_ += record.bytes;
-      if (record.key == key && reader_.head().births[record.birth] == birth)
+      if (record.key == key && reader_.head().blob_files[record.blob_file] == blob_file)
         return Show(at_ - record.bytes, record, stored);
     }
     ValueHandle handle;
-    LAVA_RETURN_IF_ERROR(reader_.FindHandle(key, birth, &handle));
+    LAVA_RETURN_IF_ERROR(reader_.FindHandle(key, blob_file, &handle));
     LAVA_RETURN_IF_ERROR(Fill(handle));
     uint64_t offset;
-    LAVA_RETURN_IF_ERROR(
-        reader_.FindRecord(Rest().substr(0, handle.bytes), handle, key, birth, &record, &offset));
+    LAVA_RETURN_IF_ERROR(reader_.FindRecord(Rest().substr(0, handle.bytes), handle, key, blob_file,
+                                            &record, &offset));
     at_ = offset + record.bytes;
     return Show(offset, record, stored);
   }
@@ -413,13 +415,14 @@ class LogScanner final : public ValueScanner {
  public:
   explicit LogScanner(const ValueSstReader* reader) : reader_(*reader) {}
 
-  Status GetStored(Slice key, const FileId& birth, StoredValue* stored) override {
+  Status GetStored(Slice key, const FileId& blob_file, StoredValue* stored) override {
     ValueHandle handle;
-    LAVA_RETURN_IF_ERROR(reader_.Locate(key, birth, &handle));
+    LAVA_RETURN_IF_ERROR(reader_.Locate(key, blob_file, &handle));
     bytes_.resize(handle.bytes);
     LAVA_RETURN_IF_ERROR(reader_.ReadRecords(handle.offset, handle.bytes, bytes_.data()));
     RecordView record;
-    LAVA_RETURN_IF_ERROR(reader_.FindRecord(bytes_, handle, key, birth, &record, &shown_offset_));
+    LAVA_RETURN_IF_ERROR(
+        reader_.FindRecord(bytes_, handle, key, blob_file, &record, &shown_offset_));
     *stored = record.value;
     return Status::OK();
   }
@@ -444,7 +447,7 @@ Status ValueSstReader::TakeStored(Slice key, const KeyIndexEntry& at, Slice byte
   RecordView record;
   LAVA_RETURN_IF_ERROR(DecodeRecord(head_->source(), offset, bytes, &record));
   if (record.bytes != bytes.size() || record.key != key ||
-      head_->births[record.birth] != at.birth || record.value.raw_bytes != at.raw_bytes)
+      head_->blob_files[record.blob_file] != at.blob_file || record.value.raw_bytes != at.raw_bytes)
     return head_->Malformed(offset, "the dense key index is not that of the record");
   *codec = record.value.codec;
   *stored = record.value.bytes;

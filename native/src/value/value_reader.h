@@ -27,13 +27,13 @@ struct ValueHandle {
 
 /// An entry of the dense key index, without its key: one record.
 struct KeyIndexEntry {
-  FileId birth;
+  FileId blob_file;
   uint64_t raw_bytes = 0;
   ValueHandle handle;  // of this record only
 };
 
 /// Walks the dense key index of a value file, or the index of a value log, in order of (key,
-/// birth); reads no value.
+/// blob file); reads no value.
 /// Threads:    one thread.
 /// Ownership:  the reader must outlive it; key() is valid until the next Next().
 /// Errors:     an error ends the walk: Valid() is false and status() says why.
@@ -43,13 +43,13 @@ class ValueKeyIterator {
   virtual bool Valid() const = 0;
   virtual void Next() = 0;
   virtual Slice key() const = 0;
-  virtual const FileId& birth() const = 0;
+  virtual const FileId& blob_file() const = 0;
   virtual uint64_t raw_bytes() const = 0;
   /// Location of the whole record.
   virtual uint64_t record_offset() const = 0;
   virtual uint64_t record_bytes() const = 0;
   KeyIndexEntry index_entry() const {
-    return {birth(), raw_bytes(), {record_offset(), record_bytes()}};
+    return {blob_file(), raw_bytes(), {record_offset(), record_bytes()}};
   }
   virtual Status status() const = 0;
 };
@@ -63,12 +63,12 @@ class ValueScanner {
  public:
   virtual ~ValueScanner() = default;
   /// Like ValueReader::Get(), but returns the value as it is stored.
-  virtual Status GetStored(Slice key, const FileId& birth, StoredValue* stored) = 0;
+  virtual Status GetStored(Slice key, const FileId& blob_file, StoredValue* stored) = 0;
   /// Decodes the value that GetStored() gave last; *value is valid as long as the stored one.
   virtual Status Decode(const StoredValue& stored, Slice* value) = 0;
-  Status Get(Slice key, const FileId& birth, Slice* value) {
+  Status Get(Slice key, const FileId& blob_file, Slice* value) {
     StoredValue stored;
-    LAVA_RETURN_IF_ERROR(GetStored(key, birth, &stored));
+    LAVA_RETURN_IF_ERROR(GetStored(key, blob_file, &stored));
     return Decode(stored, value);
   }
 };
@@ -96,17 +96,17 @@ class ValueReader : public Attachment {
   /// Returns NeedsFile, with the file's name as its message, until the file has been fetched: see
   /// LateValueReader.
   virtual Status Presence() const { return Status::OK(); }
-  /// Gets the value of (key, birth); *value borrows from *pin. Returns NotFound if the file has no
-  /// such record. Once the index is cached, an absent key costs no I/O, except for one in 256 whose
-  /// fingerprint matches another key's. A value costs one read of exactly its key's records.
+  /// Gets the value of (key, blob file); *value borrows from *pin. Returns NotFound if the file has
+  /// no such record. Once the index is cached, an absent key costs no I/O, except for one in 256
+  /// whose fingerprint matches another key's. A value costs one read of exactly its key's records.
   /// fill_cache: small values stay in the cache's data segment.
-  virtual Status Get(Slice key, const FileId& birth, bool fill_cache, Slice* value,
+  virtual Status Get(Slice key, const FileId& blob_file, bool fill_cache, Slice* value,
                      std::shared_ptr<const void>* pin) const = 0;
   /// Like Get(), but hands the value to a sink in pieces and bypasses the cache. Returns false,
   /// with nothing handed to the sink, if the record is compressed or not the expected one; Get()
   /// then gives the value or the error. Errors: also those of the sink. An error may come after the
   /// last piece.
-  virtual Result<bool> GetInPieces(Slice key, const FileId& birth,
+  virtual Result<bool> GetInPieces(Slice key, const FileId& blob_file,
                                    const PiecewiseRead& read) const = 0;
   /// piece_bytes_max: largest read while the keys asked for follow each other in the file.
   virtual std::unique_ptr<ValueScanner> NewScanner(uint64_t piece_bytes_max) const = 0;
@@ -114,16 +114,17 @@ class ValueReader : public Attachment {
   /// Locate(), CopyCached() and CopyFrom() are the steps of a Get(), for callers that read many
   /// values at once. Locate() finds the handle of the key's records, or NotFound, by the index
   /// alone.
-  virtual Status Locate(Slice key, const FileId& birth, ValueHandle* handle) const = 0;
+  virtual Status Locate(Slice key, const FileId& blob_file, ValueHandle* handle) const = 0;
   /// Copies the value to the raw_bytes bytes at `to` if the cache has it; otherwise returns false.
   /// NotFound and Corruption: as CopyFrom().
-  virtual Result<bool> CopyCached(const ValueHandle& handle, Slice key, const FileId& birth,
+  virtual Result<bool> CopyCached(const ValueHandle& handle, Slice key, const FileId& blob_file,
                                   uint64_t raw_bytes, char* to) const = 0;
   /// Copies the value out of `records`, the bytes that the handle names. NotFound: the records
-  /// are another key's, or of other births. Corruption: also if the value's length is not
+  /// are another key's, or of other blob files. Corruption: also if the value's length is not
   /// raw_bytes.
-  virtual Status CopyFrom(Slice records, const ValueHandle& handle, Slice key, const FileId& birth,
-                          bool fill_cache, uint64_t raw_bytes, char* to) const = 0;
+  virtual Status CopyFrom(Slice records, const ValueHandle& handle, Slice key,
+                          const FileId& blob_file, bool fill_cache, uint64_t raw_bytes,
+                          char* to) const = 0;
   virtual const fs::RandomFile& file() const = 0;
   /// Readahead of scans over this file; null for a value log, whose records are not in key order.
   virtual ScanAhead* ahead() const = 0;

@@ -26,10 +26,10 @@ class ValueReaderTest : public ::testing::Test {
     ASSERT_TRUE(reader.ok()) << reader.status().ToString();
     reader_ = *reader;
   }
-  Status Get(Slice key, const FileId& birth, std::string* value, bool fill_cache = true) {
+  Status Get(Slice key, const FileId& blob_file, std::string* value, bool fill_cache = true) {
     Slice found;
     std::shared_ptr<const void> pin;
-    LAVA_RETURN_IF_ERROR(reader_->Get(key, birth, fill_cache, &found, &pin));
+    LAVA_RETURN_IF_ERROR(reader_->Get(key, blob_file, fill_cache, &found, &pin));
     EXPECT_NE(pin, nullptr);
     value->assign(found);
     return Status::OK();
@@ -63,9 +63,9 @@ ValueMap RandomValues(Random* random, size_t count) {
     if (random->OneIn(8)) key = last + random->Bytes(random->Uniform(2));
     const size_t bytes = random->OneIn(200) ? random->Uniform(200'000) : random->Uniform(300);
     std::string value = random->OneIn(2) ? random->Bytes(bytes) : std::string(bytes, 'r');
-    for (uint64_t births = random->OneIn(10) ? 3 : 1; births > 0; --births)
-      values[{key, Birth(random->Uniform(5))}] = value + std::to_string(births);
-    if (random->OneIn(50)) values[{key, Birth(0)}] = "";
+    for (uint64_t blob_files = random->OneIn(10) ? 3 : 1; blob_files > 0; --blob_files)
+      values[{key, BlobFileId(random->Uniform(5))}] = value + std::to_string(blob_files);
+    if (random->OneIn(50)) values[{key, BlobFileId(0)}] = "";
     last = key;
   }
   return values;
@@ -74,9 +74,9 @@ ValueMap RandomValues(Random* random, size_t count) {
 /// Scans that ask for some of the file's keys, in order.
 class ScannerTest : public ValueReaderTest {
  protected:
-  Status Scan(ValueScanner* scanner, Slice key, const FileId& birth, std::string* value) {
+  Status Scan(ValueScanner* scanner, Slice key, const FileId& blob_file, std::string* value) {
     Slice found;
-    LAVA_RETURN_IF_ERROR(scanner->Get(key, birth, &found));
+    LAVA_RETURN_IF_ERROR(scanner->Get(key, blob_file, &found));
     value->assign(found);
     return Status::OK();
   }
@@ -96,7 +96,7 @@ TEST_F(ScannerTest, GetsWhatGetGetsWhicheverKeysAreAskedForInOrder) {
         const Status status = Scan(scanner.get(), name.first, name.second, &value);
         ASSERT_TRUE(status.ok()) << status.ToString();
         ASSERT_TRUE(value == expected);
-        EXPECT_TRUE(Scan(scanner.get(), name.first, Birth(77), &value).IsNotFound());
+        EXPECT_TRUE(Scan(scanner.get(), name.first, BlobFileId(77), &value).IsNotFound());
         const std::string absent = name.first + std::string(1, '\0') + "absent";
         if (values.contains({absent, name.second})) continue;
         EXPECT_TRUE(Scan(scanner.get(), absent, name.second, &value).IsNotFound());
@@ -108,7 +108,7 @@ TEST_F(ScannerTest, GetsWhatGetGetsWhicheverKeysAreAskedForInOrder) {
 TEST_F(ScannerTest, ReadsManyNeighboursAtOnceAndLeavesThemOutOfTheCache) {
   ValueMap values;
   for (int i = 0; i < 1000; ++i)
-    values[{"key" + std::to_string(10000 + i), Birth(1)}] = std::string(1000, 'v');
+    values[{"key" + std::to_string(10000 + i), BlobFileId(1)}] = std::string(1000, 'v');
   Write(values, {Compression::kNone, 256, false});
   Open();
   const auto scanner = reader_->NewScanner(64 << 10);
@@ -125,7 +125,8 @@ TEST_F(ScannerTest, ReadsManyNeighboursAtOnceAndLeavesThemOutOfTheCache) {
 TEST_F(ScannerTest, ADamagedRecordFailsItsOwnKeyAlone) {
   ValueMap values;
   for (int i = 0; i < 40; ++i)
-    values[{"key" + std::to_string(100 + i), Birth(1)}] = std::string(50, static_cast<char>(i));
+    values[{"key" + std::to_string(100 + i), BlobFileId(1)}] =
+        std::string(50, static_cast<char>(i));
   Write(values, {Compression::kNone, 256, false});
   auto image = ImageOf(&files_, kValuePath);
   ASSERT_TRUE(image.ok());
@@ -161,7 +162,7 @@ TEST_F(ValueReaderTest, RandomRoundTrip) {
       for (const auto& [name, value] : values) {
         ASSERT_TRUE(at->Valid()) << at->status().ToString();
         ASSERT_EQ(at->key(), name.first);
-        ASSERT_EQ(at->birth(), name.second);
+        ASSERT_EQ(at->blob_file(), name.second);
         ASSERT_EQ(at->raw_bytes(), value.size());
         at->Next();
       }
@@ -174,7 +175,7 @@ TEST_F(ValueReaderTest, RandomRoundTrip) {
 TEST_F(ValueReaderTest, AbsentKeysRarelyCostARead) {
   Random random(5);
   ValueMap values;
-  while (values.size() < 3000) values[{"key" + random.Bytes(12), Birth(1)}] = random.Bytes(50);
+  while (values.size() < 3000) values[{"key" + random.Bytes(12), BlobFileId(1)}] = random.Bytes(50);
   Write(values);
   Open();
   ExpectHolds(values);
@@ -183,7 +184,8 @@ TEST_F(ValueReaderTest, AbsentKeysRarelyCostARead) {
   std::string value;
   for (uint64_t i = 0; i < kAbsent; ++i) {
     const std::string key = "key" + random.Bytes(12);
-    ASSERT_TRUE(values.contains({key, Birth(1)}) || Get(key, Birth(1), &value).IsNotFound());
+    ASSERT_TRUE(values.contains({key, BlobFileId(1)}) ||
+                Get(key, BlobFileId(1), &value).IsNotFound());
   }
   // Wrong candidates in the cache cost no read.
   EXPECT_EQ(counters_.value_reads, before);
@@ -193,29 +195,29 @@ TEST_F(ValueReaderTest, AbsentKeysRarelyCostARead) {
   Open();
   const uint64_t cold = counters_.value_reads;
   for (uint64_t i = 0; i < kAbsent; ++i)
-    ASSERT_TRUE(Get("key" + random.Bytes(12), Birth(1), &value, false).IsNotFound());
+    ASSERT_TRUE(Get("key" + random.Bytes(12), BlobFileId(1), &value, false).IsNotFound());
   EXPECT_LT(static_cast<double>(counters_.value_reads - cold) / kAbsent, 2.0 / 256);
 }
 
-TEST_F(ValueReaderTest, OutsideTheBoundsOrOfUnknownBirthNothingIsRead) {
+TEST_F(ValueReaderTest, OutsideTheBoundsOrOfUnknownBlobFileNothingIsRead) {
   Write(SmallValues(30));
   Open();
   const uint64_t before = reads();
   std::string value;
-  EXPECT_TRUE(Get("a", Birth(1), &value).IsNotFound());
-  EXPECT_TRUE(Get("z", Birth(1), &value).IsNotFound());
-  EXPECT_TRUE(Get("key10", Birth(77), &value).IsNotFound());
+  EXPECT_TRUE(Get("a", BlobFileId(1), &value).IsNotFound());
+  EXPECT_TRUE(Get("z", BlobFileId(1), &value).IsNotFound());
+  EXPECT_TRUE(Get("key10", BlobFileId(77), &value).IsNotFound());
   EXPECT_EQ(reads(), before);
 }
 
-TEST_F(ValueReaderTest, ABirthThatTheKeyHasNot) {
+TEST_F(ValueReaderTest, ABlobFileThatTheKeyHasNot) {
   const ValueMap values = SmallValues(30);
   Write(values);
   Open();
   std::string value;
   for (int round = 0; round < 2; ++round) {  // from the file and from the cache
     for (const auto& [name, expected] : values) {
-      const FileId other = name.second == Birth(1) ? Birth(2) : Birth(1);
+      const FileId other = name.second == BlobFileId(1) ? BlobFileId(2) : BlobFileId(1);
       const bool has_other = values.contains({name.first, other});
       EXPECT_EQ(Get(name.first, other, &value).IsNotFound(), !has_other) << name.first;
       ASSERT_TRUE(Get(name.first, name.second, &value).ok());
@@ -230,7 +232,7 @@ TEST_F(ValueReaderTest, OneReadOfExactlyTheRecord) {
   ASSERT_EQ(properties_.index_partitions, 1u);
   Open();
   std::string value;
-  ASSERT_TRUE(Get("key10", Birth(1), &value, false).ok());
+  ASSERT_TRUE(Get("key10", BlobFileId(1), &value, false).ok());
   EXPECT_EQ(counters_.index_reads, 1u);
   std::map<std::string, uint64_t> group_bytes;
   for (auto i = reader_->NewKeyIterator(); i->Valid(); i->Next())
@@ -238,7 +240,7 @@ TEST_F(ValueReaderTest, OneReadOfExactlyTheRecord) {
   for (auto at = reader_->NewKeyIterator(); at->Valid(); at->Next()) {
     const uint64_t calls = reads(), records = counters_.value_reads,
                    bytes = counters_.value_bytes_read;
-    ASSERT_TRUE(Get(at->key(), at->birth(), &value, false).ok());
+    ASSERT_TRUE(Get(at->key(), at->blob_file(), &value, false).ok());
     EXPECT_EQ(reads() - calls, 1u);
     EXPECT_EQ(counters_.value_reads - records, 1u);
     EXPECT_EQ(counters_.value_bytes_read - bytes, group_bytes[std::string(at->key())]);
@@ -249,10 +251,10 @@ TEST_F(ValueReaderTest, OneReadOfExactlyTheRecord) {
 
 TEST_F(ValueReaderTest, SmallValuesStayInTheCache) {
   ValueMap values;
-  values[{"a", Birth(1)}] = std::string(100, 'a');
-  values[{"b", Birth(1)}] = std::string((64 << 10) - 1, 'b');
-  values[{"c", Birth(1)}] = std::string(64 << 10, 'c');  // with its key it is above the limit
-  values[{"d", Birth(1)}] = std::string(3 << 20, 'd');
+  values[{"a", BlobFileId(1)}] = std::string(100, 'a');
+  values[{"b", BlobFileId(1)}] = std::string((64 << 10) - 1, 'b');
+  values[{"c", BlobFileId(1)}] = std::string(64 << 10, 'c');  // with its key it is above the limit
+  values[{"d", BlobFileId(1)}] = std::string(3 << 20, 'd');
   for (const Compression codec : {Compression::kNone, Compression::kLz4}) {
     Write(values, {codec, 256, false});
     Open();
@@ -263,14 +265,14 @@ TEST_F(ValueReaderTest, SmallValuesStayInTheCache) {
     Open();
     std::string value;
     calls = reads();
-    for (int i = 0; i < 3; ++i) ASSERT_TRUE(Get("a", Birth(1), &value, false).ok());
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(Get("a", BlobFileId(1), &value, false).ok());
     EXPECT_EQ(reads() - calls, 1 + 3u) << "not kept unless asked for";
   }
 }
 
 TEST_F(ValueReaderTest, APinKeepsTheValue) {
   ValueMap values = SmallValues(20);
-  values[{"z", Birth(1)}] = std::string(1 << 20, 'z');
+  values[{"z", BlobFileId(1)}] = std::string(1 << 20, 'z');
   for (const uint64_t cache_bytes : {0, 1 << 20}) {
     for (const bool fill_cache : {false, true}) {
       Write(values);
@@ -317,13 +319,13 @@ TEST_F(ValueReaderTest, StoredValuesMoveByteForByte) {
     ASSERT_TRUE(reader_->ReadStored(*at, &buffer, &codec, &stored).ok());
     all_stored.emplace_back(stored);
     ASSERT_TRUE(writer
-                    ->AddStored(at->key(), at->birth(), codec,
+                    ->AddStored(at->key(), at->blob_file(), codec,
                                 static_cast<uint32_t>(at->raw_bytes()), stored)
                     .ok());
   }
   ValueFileProperties copied;
   ASSERT_TRUE(writer->Finish(&copied).ok());
-  EXPECT_EQ(copied.births, properties_.births);
+  EXPECT_EQ(copied.blob_files, properties_.blob_files);
   EXPECT_EQ(copied.stored_bytes, properties_.stored_bytes);
   EXPECT_EQ(copied.raw_bytes, properties_.raw_bytes);
   auto copy = OpenValues(&files_, copy_path, cache_.get());
@@ -363,7 +365,7 @@ TEST_F(ValueReaderTest, TreeBytesOfKeysOf36Bytes) {
     PutBigEndian(&key, random.Uniform(1000), 8);
     PutBigEndian(&key, random.Uniform(10), 1);
     key += random.Bytes(36 - key.size());
-    values[{key, Birth(1)}] = "v";
+    values[{key, BlobFileId(1)}] = "v";
   }
   Write(values);
   const double bytes =
@@ -391,7 +393,7 @@ TEST_F(ValueReaderTest, EveryFailureOfAReadIsReported) {
           EXPECT_TRUE(!status.ok() || value == i->second);
         }
         if (status.ok()) status = (*reader)->VerifyAll();
-        // A flipped bit in another birth's record of the same key does no harm.
+        // A flipped bit in another blob file's record of the same key does no harm.
         EXPECT_TRUE(!status.ok() || faults_.fired() == 0 || fault == Fault::kBitFlip) << call;
         EXPECT_TRUE(status.ok() || faults_.fired() > 0) << status.ToString();
         EXPECT_FALSE(status.IsNotFound());

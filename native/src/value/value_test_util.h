@@ -20,8 +20,8 @@ namespace lava::testing {
 /// The values of a value file, in its order.
 using ValueMap = std::map<std::pair<std::string, FileId>, std::string>;
 
-inline FileId Birth(uint64_t number) { return FileId{{7, 11}, number}; }
-inline const std::string kValuePath = "/v/" + Birth(1).ValueFileName();
+inline FileId BlobFileId(uint64_t number) { return FileId{{7, 11}, number}; }
+inline const std::string kValuePath = "/v/" + BlobFileId(1).ValueFileName();
 
 inline Result<ValueFileProperties> WriteValues(fs::FileSystem* file_system, const std::string& path,
                                                const ValueMap& values,
@@ -42,7 +42,7 @@ inline Result<ValueFileProperties> WriteValueLog(fs::FileSystem* file_system,
                                                  Compression compression) {
   LAVA_ASSIGN_OR_RETURN(auto file, file_system->Create(path, 1 << 16));
   const auto writer =
-      ValueLogWriter::Create({.compression = compression}, std::move(file), path, Birth(1));
+      ValueLogWriter::Create({.compression = compression}, std::move(file), path, BlobFileId(1));
   std::map<std::string, LoggedRecord> live;
   for (auto value = values.rbegin(); value != values.rend(); ++value) {
     LoggedRecord* const record = &live[value->first.first];
@@ -71,16 +71,16 @@ inline Result<std::unique_ptr<vsst::ValueHead>> OpenHead(fs::FileSystem* file_sy
   return head;
 }
 
-/// Records of every kind: several births, an empty value, keys that others begin with, values that
-/// shrink.
+/// Records of every kind: several blob files, an empty value, keys that others begin with, values
+/// that shrink.
 inline ValueMap SmallValues(uint64_t count) {
   ValueMap values;
   for (uint64_t i = 0; i < count; ++i) {
     std::string key = "key" + std::to_string(10 + i / 3);
     if (i % 3 != 0) key += "/" + std::to_string(i % 3);
     std::string value(i % 4 == 0 ? 0 : 5 * i, static_cast<char>('a' + i % 26));
-    values[{key, Birth(1)}] = value;
-    if (i % 5 == 2) values[{key, Birth(2)}] = "older";
+    values[{key, BlobFileId(1)}] = value;
+    if (i % 5 == 2) values[{key, BlobFileId(2)}] = "older";
   }
   return values;
 }
@@ -105,7 +105,7 @@ inline ValueMap JsonValues(uint64_t count, size_t bytes, uint64_t seed = 1) {
   Random random(seed);
   ValueMap values;
   for (uint64_t i = 0; i < count; ++i)
-    values[{"key" + std::to_string(100'000 + i), Birth(1)}] = JsonValue(&random, bytes);
+    values[{"key" + std::to_string(100'000 + i), BlobFileId(1)}] = JsonValue(&random, bytes);
   return values;
 }
 

@@ -33,8 +33,8 @@ class ValueSstWriter final : public ValueWriter {
     footer_.unique_id = UniqueIdOf(path_);
   }
 
-  Status Add(Slice key, const FileId& birth, Slice value) override;
-  Status AddStored(Slice key, const FileId& birth, Compression codec, uint32_t raw_bytes,
+  Status Add(Slice key, const FileId& blob_file, Slice value) override;
+  Status AddStored(Slice key, const FileId& blob_file, Compression codec, uint32_t raw_bytes,
                    Slice stored) override;
   uint64_t estimated_bytes() const override {
     return offset_ + index_bytes_ + key_block_.payload().size() +
@@ -51,13 +51,13 @@ class ValueSstWriter final : public ValueWriter {
     uint32_t raw_bytes = 0;
   };
 
-  Status CheckRecord(Slice key, const FileId& birth, uint64_t value_bytes) const;
+  Status CheckRecord(Slice key, const FileId& blob_file, uint64_t value_bytes) const;
   StoredValue Compress(Slice value);
   /// Decides on the dictionary, and writes the held values.
   Status EndSampling();
-  Status Sample(Slice key, const FileId& birth, const StoredValue& stored, const Slice* raw);
-  Status AddRecord(Slice key, const FileId& birth, const StoredValue& value);
-  uint32_t BirthIndex(const FileId& birth);
+  Status Sample(Slice key, const FileId& blob_file, const StoredValue& stored, const Slice* raw);
+  Status AddRecord(Slice key, const FileId& blob_file, const StoredValue& value);
+  uint32_t BlobFileIndex(const FileId& blob_file);
   void FlushKeyBlock();
   void FlushIndexPartition(Slice next_separator);
   PendingBlock Pack(Slice raw, bool compress);
@@ -85,12 +85,12 @@ class ValueSstWriter final : public ValueWriter {
   uint32_t crc_ = 0;
   Footer footer_;
   ValueFileProperties properties_;
-  std::map<FileId, uint32_t> birth_indexes_;
-  std::vector<BirthShare> births_;  // by index
+  std::map<FileId, uint32_t> blob_file_indexes_;
+  std::vector<BlobReference> blob_files_;  // by index
 
   std::string last_key_;
-  FileId last_birth_;
-  uint32_t last_birth_index_ = 0;
+  FileId last_blob_file_;
+  uint32_t last_blob_file_index_ = 0;
   KeyBlockBuilder key_block_;
   IndexPartitionBuilder index_partition_;
   uint64_t index_partition_begin_ = 0;
@@ -101,7 +101,7 @@ class ValueSstWriter final : public ValueWriter {
   std::string compressed_, record_;
 };
 
-Status ValueSstWriter::CheckRecord(Slice key, const FileId& birth, uint64_t value_bytes) const {
+Status ValueSstWriter::CheckRecord(Slice key, const FileId& blob_file, uint64_t value_bytes) const {
   if (finished_) return Status::InvalidArgument(path_ + ": the value SST is finished already");
   if (key.size() > kRecordKeyBytesMax)
     return Invalid("a key of " + std::to_string(key.size()) + " bytes, the limit is " +
@@ -111,33 +111,35 @@ Status ValueSstWriter::CheckRecord(Slice key, const FileId& birth, uint64_t valu
                    std::to_string(kRecordValueBytesMax));
   if (const bool sampled = sampler_.size() > 0; sampled || properties_.records > 0) {
     int order = key.compare(sampled ? sampler_.last_key() : last_key_);
-    if (order < 0 || (order == 0 && birth <= (sampled ? sampler_.last_birth() : last_birth_)))
+    if (order < 0 ||
+        (order == 0 && blob_file <= (sampled ? sampler_.last_blob_file() : last_blob_file_)))
       return Invalid("it does not come behind the one before");
   }
   return Status::OK();
 }
 
-Status ValueSstWriter::Add(Slice key, const FileId& birth, Slice value) {
+Status ValueSstWriter::Add(Slice key, const FileId& blob_file, Slice value) {
   if (!status_.ok()) return status_;
-  LAVA_RETURN_IF_ERROR(CheckRecord(key, birth, value.size()));
+  LAVA_RETURN_IF_ERROR(CheckRecord(key, blob_file, value.size()));
   if (sampling_ && !sampler_.Fits(key.size(), value.size())) LAVA_RETURN_IF_ERROR(EndSampling());
   const StoredValue stored = Compress(value);
-  Status status = sampling_ ? Sample(key, birth, stored, &value) : AddRecord(key, birth, stored);
+  Status status =
+      sampling_ ? Sample(key, blob_file, stored, &value) : AddRecord(key, blob_file, stored);
   if (compressed_.capacity() > kBufferKeptBytesMax) compressed_ = {};
   return status;
 }
 
-Status ValueSstWriter::AddStored(Slice key, const FileId& birth, Compression codec,
+Status ValueSstWriter::AddStored(Slice key, const FileId& blob_file, Compression codec,
                                  uint32_t raw_bytes, Slice stored) {
   if (!status_.ok()) return status_;
-  LAVA_RETURN_IF_ERROR(CheckRecord(key, birth, std::max<uint64_t>(raw_bytes, stored.size())));
+  LAVA_RETURN_IF_ERROR(CheckRecord(key, blob_file, std::max<uint64_t>(raw_bytes, stored.size())));
   if (codec > Compression::kZstd || !RawBytesPossible(codec, stored, raw_bytes))
     return Invalid(std::to_string(stored.size()) + " stored bytes of codec " +
                    std::to_string(static_cast<int>(codec)) + " are no value of " +
                    std::to_string(raw_bytes) + " bytes");
   if (sampling_ && !sampler_.Fits(key.size(), stored.size())) LAVA_RETURN_IF_ERROR(EndSampling());
   const StoredValue value{codec, raw_bytes, stored};
-  return sampling_ ? Sample(key, birth, value, nullptr) : AddRecord(key, birth, value);
+  return sampling_ ? Sample(key, blob_file, value, nullptr) : AddRecord(key, blob_file, value);
 }
 
 StoredValue ValueSstWriter::Compress(Slice value) {
@@ -150,9 +152,9 @@ StoredValue ValueSstWriter::Compress(Slice value) {
   return stored;
 }
 
-Status ValueSstWriter::Sample(Slice key, const FileId& birth, const StoredValue& stored,
+Status ValueSstWriter::Sample(Slice key, const FileId& blob_file, const StoredValue& stored,
                               const Slice* raw) {
-  sampler_.Add(key, birth, stored, raw);
+  sampler_.Add(key, blob_file, stored, raw);
   return sampler_.TooLarge() ? EndSampling() : Status::OK();
 }
 
@@ -166,27 +168,28 @@ Status ValueSstWriter::EndSampling() {
     const DictionarySampler::Value value = sampler.at(i);
     const bool anew = value.is_sample && !dictionary_.empty();
     LAVA_RETURN_IF_ERROR(
-        AddRecord(value.key, value.birth, anew ? Compress(value.raw) : value.stored));
+        AddRecord(value.key, value.blob_file, anew ? Compress(value.raw) : value.stored));
   }
   return status_;
 }
 
-uint32_t ValueSstWriter::BirthIndex(const FileId& birth) {
-  if (!births_.empty() && birth == last_birth_) return last_birth_index_;
-  auto [at, is_new] = birth_indexes_.try_emplace(birth, static_cast<uint32_t>(births_.size()));
-  if (is_new) births_.push_back({birth, 0, 0});
+uint32_t ValueSstWriter::BlobFileIndex(const FileId& blob_file) {
+  if (!blob_files_.empty() && blob_file == last_blob_file_) return last_blob_file_index_;
+  auto [at, is_new] =
+      blob_file_indexes_.try_emplace(blob_file, static_cast<uint32_t>(blob_files_.size()));
+  if (is_new) blob_files_.push_back({blob_file, 0, 0});
   return at->second;
 }
 
-Status ValueSstWriter::AddRecord(Slice key, const FileId& birth, const StoredValue& value) {
+Status ValueSstWriter::AddRecord(Slice key, const FileId& blob_file, const StoredValue& value) {
   bool first = properties_.records == 0;
   bool same_key = !first && key == last_key_;
   if (!same_key && index_partition_.count() >= index_partition_keys_)
     FlushIndexPartition(ShortSeparator(last_key_, key));
   if (key_block_.payload().size() >= kKeyBlockBytes) FlushKeyBlock();
-  uint32_t birth_index = BirthIndex(birth);
-  EncodeRecord(footer_.unique_id, offset_, birth_index, key, value, &record_);
-  key_block_.Add(key, {birth_index, record_.size(), value.raw_bytes}, offset_);
+  uint32_t blob_file_index = BlobFileIndex(blob_file);
+  EncodeRecord(footer_.unique_id, offset_, blob_file_index, key, value, &record_);
+  key_block_.Add(key, {blob_file_index, record_.size(), value.raw_bytes}, offset_);
   if (!same_key) index_partition_.Add(key, offset_);
   Append(record_);
   if (record_.capacity() > kBufferKeptBytesMax) record_ = {};
@@ -195,11 +198,11 @@ Status ValueSstWriter::AddRecord(Slice key, const FileId& birth, const StoredVal
   ++properties_.records;
   properties_.raw_bytes += value.raw_bytes;
   properties_.stored_bytes += value.bytes.size();
-  ++births_[birth_index].records;
-  births_[birth_index].raw_bytes += value.raw_bytes;
+  ++blob_files_[blob_file_index].records;
+  blob_files_[blob_file_index].raw_bytes += value.raw_bytes;
   if (!same_key) last_key_.assign(key);
-  last_birth_ = birth;
-  last_birth_index_ = birth_index;
+  last_blob_file_ = blob_file;
+  last_blob_file_index_ = blob_file_index;
   return status_;
 }
 
@@ -258,7 +261,7 @@ void ValueSstWriter::WriteIndexes() {
   for (PendingBlock& block : index_partitions_) WriteBlock(std::move(block));
   if (!dictionary_.empty()) footer_.dictionary = WriteBlock(Pack(dictionary_, true));
   std::string raw;
-  EncodeProperties(properties_, births_, &raw);
+  EncodeProperties(properties_, blob_files_, &raw);
   footer_.properties = WriteBlock(Pack(raw, true));
   raw.clear();
   top_.Finish(&raw);
@@ -277,8 +280,8 @@ Status ValueSstWriter::Finish(ValueFileProperties* properties) {
   if (status_.ok()) status_ = file_->Close();
   file_.reset();
   if (!status_.ok()) return status_;
-  SortBirths(&births_);
-  properties_.births = std::move(births_);
+  SortBlobFiles(&blob_files_);
+  properties_.blob_files = std::move(blob_files_);
   properties_.file_bytes = offset_;
   properties_.file_crc32c = crc_;
   *properties = std::move(properties_);

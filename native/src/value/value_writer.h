@@ -35,8 +35,8 @@ struct ValueWriterOptions {
 
 /// Writes one value SST (docs/vsst-format.md; Scavenger 3.2, LavaStore 3.4): one record for each
 /// value, then a dense key index for the collector, and crit-bit trees for readers. Records must be
-/// added in ascending order of (key, birth); a key may have several births. With kZstd the first
-/// values are held back until they show whether a dictionary pays for the file: see
+/// added in ascending order of (key, blob file); a key may have several blob files. With kZstd the
+/// first values are held back until they show whether a dictionary pays for the file: see
 /// DictionarySampler.
 /// Threads:    one thread.
 /// Durability: after Finish() is OK: flushed (synced if options.sync) and closed.
@@ -49,12 +49,12 @@ class ValueWriter {
   static std::unique_ptr<ValueWriter> Create(const ValueWriterOptions& options,
                                              std::unique_ptr<fs::AppendFile> file,
                                              std::string path);
-  /// key: internal key. birth: this file's own id if the value was not in a value file before.
-  virtual Status Add(Slice key, const FileId& birth, Slice value) = 0;
+  /// key: internal key. blob file: this file's own id if the value was not in a value file before.
+  virtual Status Add(Slice key, const FileId& blob_file, Slice value) = 0;
   /// Adds a value as another value SST stores it (ValueReader::ReadStored()), so that a value is
   /// compressed only once in its life.
-  virtual Status AddStored(Slice key, const FileId& birth, Compression codec, uint32_t raw_bytes,
-                           Slice stored) = 0;
+  virtual Status AddStored(Slice key, const FileId& blob_file, Compression codec,
+                           uint32_t raw_bytes, Slice stored) = 0;
   /// Approximate size of the file if it ended here, held values included.
   virtual uint64_t estimated_bytes() const = 0;
   virtual Status Finish(ValueFileProperties* properties) = 0;

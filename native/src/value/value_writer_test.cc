@@ -26,11 +26,11 @@ TEST_F(ValueWriterTest, Properties) {
   ValueWriterOptions options;
   options.index_partition_records = 3;
   auto writer = NewWriter(options);
-  ASSERT_TRUE(writer->Add("a", Birth(9), std::string(1000, 'x')).ok());
-  ASSERT_TRUE(writer->Add("b", Birth(1), "12345678901234567890").ok());
-  ASSERT_TRUE(writer->Add("b", Birth(2), "").ok());
-  ASSERT_TRUE(writer->Add("c", Birth(1), "7").ok());
-  ASSERT_TRUE(writer->Add("d", Birth(1), "8").ok());
+  ASSERT_TRUE(writer->Add("a", BlobFileId(9), std::string(1000, 'x')).ok());
+  ASSERT_TRUE(writer->Add("b", BlobFileId(1), "12345678901234567890").ok());
+  ASSERT_TRUE(writer->Add("b", BlobFileId(2), "").ok());
+  ASSERT_TRUE(writer->Add("c", BlobFileId(1), "7").ok());
+  ASSERT_TRUE(writer->Add("d", BlobFileId(1), "8").ok());
   EXPECT_GT(writer->estimated_bytes(), 100u);
   ValueFileProperties p;
   ASSERT_TRUE(writer->Finish(&p).ok());
@@ -41,10 +41,10 @@ TEST_F(ValueWriterTest, Properties) {
   EXPECT_EQ(p.tree_bytes, 10 + 2 + 3 + 10 + 1u);
   EXPECT_EQ(p.lower, "a");
   EXPECT_EQ(p.upper, std::string("d\0", 2));
-  ASSERT_EQ(p.births.size(), 3u);
-  EXPECT_EQ(p.births[0], (BirthShare{Birth(1), 3, 22}));
-  EXPECT_EQ(p.births[1], (BirthShare{Birth(2), 1, 0}));
-  EXPECT_EQ(p.births[2], (BirthShare{Birth(9), 1, 1000}));
+  ASSERT_EQ(p.blob_files.size(), 3u);
+  EXPECT_EQ(p.blob_files[0], (BlobReference{BlobFileId(1), 3, 22}));
+  EXPECT_EQ(p.blob_files[1], (BlobReference{BlobFileId(2), 1, 0}));
+  EXPECT_EQ(p.blob_files[2], (BlobReference{BlobFileId(9), 1, 1000}));
   const std::string content = *files_.Content(kValuePath);
   EXPECT_EQ(p.file_bytes, content.size());
   EXPECT_EQ(p.file_crc32c, Crc32c(content));
@@ -53,7 +53,7 @@ TEST_F(ValueWriterTest, Properties) {
   auto reader = OpenValues(&files_, kValuePath, cache.get());
   ASSERT_TRUE(reader.ok());
   const ValueFileProperties& read = (*reader)->properties();
-  EXPECT_EQ(read.births, p.births);
+  EXPECT_EQ(read.blob_files, p.blob_files);
   EXPECT_EQ(read.file_bytes, p.file_bytes);
   EXPECT_EQ(read.upper, p.upper);
   EXPECT_EQ(read.tree_bytes, p.tree_bytes);
@@ -61,29 +61,30 @@ TEST_F(ValueWriterTest, Properties) {
 
 TEST_F(ValueWriterTest, RecordsOutOfOrderAreRefusedAndNotAdded) {
   auto writer = NewWriter();
-  ASSERT_TRUE(writer->Add("b", Birth(2), "1").ok());
-  EXPECT_TRUE(writer->Add("a", Birth(3), "2").IsInvalidArgument());
-  EXPECT_TRUE(writer->Add("b", Birth(2), "3").IsInvalidArgument());
-  EXPECT_TRUE(writer->Add("b", Birth(1), "4").IsInvalidArgument());
-  EXPECT_TRUE(writer->AddStored("a", Birth(3), Compression::kNone, 1, "5").IsInvalidArgument());
-  ASSERT_TRUE(writer->Add("b", Birth(3), "6").ok());
-  ASSERT_TRUE(writer->Add("c", Birth(1), "7").ok());
+  ASSERT_TRUE(writer->Add("b", BlobFileId(2), "1").ok());
+  EXPECT_TRUE(writer->Add("a", BlobFileId(3), "2").IsInvalidArgument());
+  EXPECT_TRUE(writer->Add("b", BlobFileId(2), "3").IsInvalidArgument());
+  EXPECT_TRUE(writer->Add("b", BlobFileId(1), "4").IsInvalidArgument());
+  EXPECT_TRUE(
+      writer->AddStored("a", BlobFileId(3), Compression::kNone, 1, "5").IsInvalidArgument());
+  ASSERT_TRUE(writer->Add("b", BlobFileId(3), "6").ok());
+  ASSERT_TRUE(writer->Add("c", BlobFileId(1), "7").ok());
   ValueFileProperties p;
   ASSERT_TRUE(writer->Finish(&p).ok());
   EXPECT_EQ(p.records, 3u);
-  EXPECT_EQ(p.births.size(), 3u);
-  EXPECT_TRUE(writer->Add("d", Birth(1), "8").IsInvalidArgument()) << "finished";
+  EXPECT_EQ(p.blob_files.size(), 3u);
+  EXPECT_TRUE(writer->Add("d", BlobFileId(1), "8").IsInvalidArgument()) << "finished";
   EXPECT_TRUE(writer->Finish(&p).IsInvalidArgument());
 }
 
 TEST_F(ValueWriterTest, LimitsAreRefused) {
   auto writer = NewWriter();
   const std::string longest(kKeyBytesMax + 64, 'k');
-  EXPECT_TRUE(writer->Add(longest + "k", Birth(1), "v").IsInvalidArgument());
-  EXPECT_TRUE(writer->Add(longest, Birth(1), "v").ok());
+  EXPECT_TRUE(writer->Add(longest + "k", BlobFileId(1), "v").IsInvalidArgument());
+  EXPECT_TRUE(writer->Add(longest, BlobFileId(1), "v").ok());
   // A slice longer than its memory: the writer must not read it.
   const Slice endless(longest.data(), kListBytesMax + 1);
-  EXPECT_TRUE(writer->Add("l", Birth(1), endless).IsInvalidArgument());
+  EXPECT_TRUE(writer->Add("l", BlobFileId(1), endless).IsInvalidArgument());
   ValueFileProperties p;
   ASSERT_TRUE(writer->Finish(&p).ok());
   EXPECT_EQ(p.records, 1u);
@@ -96,7 +97,7 @@ TEST_F(ValueWriterTest, LimitsAreRefused) {
 TEST_F(ValueWriterTest, ImpossibleStoredValuesAreRefused) {
   auto writer = NewWriter();
   auto refused = [&](Compression codec, uint32_t raw_bytes, Slice stored) {
-    return writer->AddStored("k", Birth(1), codec, raw_bytes, stored).IsInvalidArgument();
+    return writer->AddStored("k", BlobFileId(1), codec, raw_bytes, stored).IsInvalidArgument();
   };
   EXPECT_TRUE(refused(Compression::kNone, 4, "12345"));
   EXPECT_TRUE(refused(static_cast<Compression>(3), 5, "12345"));
@@ -113,7 +114,7 @@ TEST_F(ValueWriterTest, EmptyFile) {
   ValueFileProperties p;
   ASSERT_TRUE(NewWriter()->Finish(&p).ok());
   EXPECT_EQ(p.records, 0u);
-  EXPECT_TRUE(p.lower.empty() && p.upper.empty() && p.births.empty());
+  EXPECT_TRUE(p.lower.empty() && p.upper.empty() && p.blob_files.empty());
   const auto cache = BlockCache::Create(1 << 20);
   auto reader = OpenValues(&files_, kValuePath, cache.get());
   ASSERT_TRUE(reader.ok()) << reader.status().ToString();
@@ -123,7 +124,7 @@ TEST_F(ValueWriterTest, EmptyFile) {
   EXPECT_TRUE(at->status().ok());
   Slice value;
   std::shared_ptr<const void> pin;
-  EXPECT_TRUE((*reader)->Get("", Birth(1), true, &value, &pin).IsNotFound());
+  EXPECT_TRUE((*reader)->Get("", BlobFileId(1), true, &value, &pin).IsNotFound());
 }
 
 /// Every call of the file fails once; the writer returns the error from this call and from all

@@ -17,7 +17,7 @@ class Verifier {
   Status Run() {
     std::unique_ptr<const Dictionary> dictionary;
     LAVA_RETURN_IF_ERROR(head_.LoadDictionary(&dictionary));
-    for (const FileId& birth : head_.births) found_.births.push_back({birth, 0, 0});
+    for (const FileId& blob_file : head_.blob_files) found_.blob_files.push_back({blob_file, 0, 0});
     KeyIterator at(&head_);
     for (; at.Valid(); at.Next()) {
       LAVA_RETURN_IF_ERROR(VerifyRecord(at));
@@ -40,7 +40,7 @@ class Verifier {
     LAVA_RETURN_IF_ERROR(DecodeRecord(head_.source(), at.record_offset(), bytes, &record));
     const StoredValue& value = record.value;
     if (record.bytes != at.record_bytes() || record.key != at.key() ||
-        record.birth != at.birth_index() || value.raw_bytes != at.raw_bytes())
+        record.blob_file != at.blob_file_index() || value.raw_bytes != at.raw_bytes())
       return head_.Malformed(at.record_offset(), "the dense key index is not that of the record");
     if (value.codec != Compression::kNone) {
       raw_.resize(value.raw_bytes);
@@ -50,9 +50,9 @@ class Verifier {
     ++found_.records;
     found_.raw_bytes += value.raw_bytes;
     found_.stored_bytes += value.bytes.size();
-    BirthShare& birth = found_.births[record.birth];
-    ++birth.records;
-    birth.raw_bytes += value.raw_bytes;
+    BlobReference& blob_file = found_.blob_files[record.blob_file];
+    ++blob_file.records;
+    blob_file.raw_bytes += value.raw_bytes;
     return Status::OK();
   }
 
@@ -107,12 +107,12 @@ class Verifier {
 
   Status VerifyProperties() {
     found_.file_bytes = head_.properties.file_bytes;
-    SortBirths(&found_.births);
+    SortBlobFiles(&found_.blob_files);
     const ValueFileProperties& p = head_.properties;
     bool equal = p.records == found_.records && p.raw_bytes == found_.raw_bytes &&
                  p.stored_bytes == found_.stored_bytes && p.tree_bytes == found_.tree_bytes &&
                  p.index_partitions == found_.index_partitions && p.lower == found_.lower &&
-                 p.upper == found_.upper && p.births == found_.births;
+                 p.upper == found_.upper && p.blob_files == found_.blob_files;
     if (equal) return Status::OK();
     return head_.Malformed(head_.footer.properties.offset,
                            "the properties are not those of the file's records");

@@ -12,7 +12,7 @@ class LogVerifier {
  public:
   explicit LogVerifier(const ValueHead& head)
       : head_(head), log_(*head.log), window_(head.file.get(), log_.records_end()) {
-    for (const FileId& birth : head.births) births_.push_back({birth, 0, 0});
+    for (const FileId& blob_file : head.blob_files) blob_files_.push_back({blob_file, 0, 0});
   }
 
   Status Run() {
@@ -44,7 +44,8 @@ class LogVerifier {
       return head_.Malformed(offset, error);
     LAVA_RETURN_IF_ERROR(window_.Read(offset, length, &bytes));
     RecordSource source = head_.source();
-    source.birth_count = std::max<size_t>(1, source.birth_count);  // no births if no record is live
+    source.blob_file_count =
+        std::max<size_t>(1, source.blob_file_count);  // no blob files if no record is live
     LAVA_RETURN_IF_ERROR(DecodeRecord(source, offset, bytes, record));
     if (record->value.codec == Compression::kNone) return Status::OK();
     raw_.resize(record->value.raw_bytes);
@@ -54,11 +55,11 @@ class LogVerifier {
   Status CheckLive(size_t i, uint64_t offset, const RecordView& record) {
     const LoggedRecord& named = log_.record(i);
     if (record.bytes != named.bytes || record.key != log_.key(i) ||
-        record.value.raw_bytes != named.raw_bytes || record.birth != named.birth)
+        record.value.raw_bytes != named.raw_bytes || record.blob_file != named.blob_file)
       return head_.Malformed(offset, "the log index is not that of the record");
     raw_bytes_ += named.raw_bytes;
-    ++births_[named.birth].records;
-    births_[named.birth].raw_bytes += named.raw_bytes;
+    ++blob_files_[named.blob_file].records;
+    blob_files_[named.blob_file].raw_bytes += named.raw_bytes;
     stored_bytes_ += record.value.bytes.size();
     return Status::OK();
   }
@@ -66,7 +67,7 @@ class LogVerifier {
   // The count of records and their bounds were compared when the file was opened.
   Status CheckProperties() const {
     const ValueFileProperties& p = head_.properties;
-    if (p.raw_bytes == raw_bytes_ && p.stored_bytes == stored_bytes_ && p.births == births_)
+    if (p.raw_bytes == raw_bytes_ && p.stored_bytes == stored_bytes_ && p.blob_files == blob_files_)
       return Status::OK();
     return head_.Malformed(head_.footer.properties.offset,
                            "the properties are not those of the file's records");
@@ -76,7 +77,7 @@ class LogVerifier {
   const LogIndex& log_;
   ReadWindow window_;
   uint64_t raw_bytes_ = 0, stored_bytes_ = 0;
-  std::vector<BirthShare> births_;  // in the order of the head's
+  std::vector<BlobReference> blob_files_;  // in the order of the head's
   std::string raw_;
 };
 

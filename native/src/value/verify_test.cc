@@ -13,8 +13,8 @@ class ValueVerifyTest : public ::testing::Test {
   ValueVerifyTest() {
     EXPECT_TRUE(files_.CreateDirectory("/v").ok());
     ValueMap values;
-    for (int i = 10; i < 22; ++i) values[{"key" + std::to_string(i), Birth(1)}] = "value";
-    values[{"key15", Birth(2)}] = "value";
+    for (int i = 10; i < 22; ++i) values[{"key" + std::to_string(i), BlobFileId(1)}] = "value";
+    values[{"key15", BlobFileId(2)}] = "value";
     EXPECT_TRUE(WriteValues(&files_, kValuePath, values, {Compression::kNone, 4}).ok());
     auto image = ImageOf(&files_, kValuePath);
     EXPECT_TRUE(image.ok());
@@ -50,7 +50,7 @@ TEST_F(ValueVerifyTest, AGoodFile) {
 TEST_F(ValueVerifyTest, RecordsThatTheIndexesDoNotName) {
   const uint64_t record = good_.records[3].offset;
   EXPECT_NE(ErrorOf(record + 3, 'x').find("dense key index"), std::string::npos);
-  EXPECT_NE(ErrorOf(record, 1).find("dense key index"), std::string::npos) << "another birth";
+  EXPECT_NE(ErrorOf(record, 1).find("dense key index"), std::string::npos) << "another blob file";
   ErrorOf(record + 1, 4);  // key and value bytes
 }
 
@@ -96,7 +96,7 @@ TEST_F(ValueVerifyTest, EveryByteBehindRightChecksums) {
                   status.code() == Status::Code::kNotSupported);
     }
   }
-  // Changes that pass: values, the checksums that Repair() makes, and ids of births.
+  // Changes that pass: values, the checksums that Repair() makes, and ids of blob files.
   EXPECT_GT(passed, 0u);
 }
 

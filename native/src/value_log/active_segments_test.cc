@@ -17,7 +17,7 @@ constexpr uint64_t kValueFileBytes = 2000, kEntryBytesMax = 5000;
 
 class ActiveSegmentsTest : public ::testing::Test {
  protected:
-  FileId NextId() { return {{1, 2}, std::exchange(number_, number_ + kLogBirthsMax)}; }
+  FileId NextId() { return {{1, 2}, std::exchange(number_, number_ + kLogBlobFilesMax)}; }
   std::shared_ptr<LogSegment> AddForValues() {
     const FileId id = NextId();
     std::shared_ptr<LogSegment> segment =

@@ -39,7 +39,7 @@ class EntryWriter {
   /// Returns the segment's number.
   uint64_t Begin() {
     const FileId id{origin_, number_};
-    number_ += kLogBirthsMax;
+    number_ += kLogBlobFilesMax;
     Result<std::shared_ptr<ChangelogSegment>> segment =
         ChangelogSegment::Create(files_, kDirectory + "/" + id.ValueFileName(), id, {.sync = true},
                                  budget_.counter(MemoryPurpose::kMemtables));
@@ -93,7 +93,7 @@ class ChangelogLogTest : public ::testing::Test {
     }
   }
   static std::string PathOf(uint64_t segment) {
-    const FileId id{kOrigin, 1 + (segment - 1) * kLogBirthsMax};
+    const FileId id{kOrigin, 1 + (segment - 1) * kLogBlobFilesMax};
     return kDirectory + "/" + id.ValueFileName();
   }
   /// Cuts off the end of a segment's last entry.

@@ -27,9 +27,9 @@ Result<std::shared_ptr<ChangelogSegment>> ChangelogSegment::Create(fs::FileSyste
 
 ChangelogSegment::~ChangelogSegment() { counter_->Release(charged_); }
 
-bool ChangelogSegment::HasBirthFor(Slice key) const {
+bool ChangelogSegment::HasBlobFileFor(Slice key) const {
   const auto there = appended_.find(Hash64(key));
-  return there == appended_.end() || there->second < kLogBirthsMax;
+  return there == appended_.end() || there->second < kLogBlobFilesMax;
 }
 
 Status ChangelogSegment::AppendEntry(uint64_t sequence, uint64_t skipped, Slice head,
@@ -41,8 +41,8 @@ Status ChangelogSegment::AppendEntry(uint64_t sequence, uint64_t skipped, Slice 
   LoggedRecord first, last;
   Status status = writer_->Append({}, head_, 0, &first);
   if (status.ok() && value != nullptr) {
-    const uint32_t birth = value->appended ? appended_[Hash64(value->key)]++ : 0;
-    status = writer_->Append(value->key, value->bytes, birth, &last);
+    const uint32_t blob_file = value->appended ? appended_[Hash64(value->key)]++ : 0;
+    status = writer_->Append(value->key, value->bytes, blob_file, &last);
   }
   LAVA_RETURN_IF_ERROR(Settle(std::move(status), synced));
   *entry = {first.offset, bytes_ - first.offset, 0};
@@ -52,8 +52,8 @@ Status ChangelogSegment::AppendEntry(uint64_t sequence, uint64_t skipped, Slice 
                     value->timestamp});
   keys_.append(value->key);
   Charge();
-  const FileId birth{id_.origin, id_.number + last.birth};
-  *reference = {birth, value->bytes.size(), value->timestamp, last.offset, last.bytes};
+  const FileId blob_file{id_.origin, id_.number + last.blob_file};
+  *reference = {blob_file, value->bytes.size(), value->timestamp, last.offset, last.bytes};
   return Status::OK();
 }
 
@@ -82,15 +82,15 @@ Status ChangelogSegment::End() {
 }
 
 Status ChangelogSegment::WriteIndex() {
-  // Stable, so that the last value of a key and birth stays last.
+  // Stable, so that the last value of a key and blob file stays last.
   std::stable_sort(named_.begin(), named_.end(), [this](const Named& a, const Named& b) {
     const int order = KeyOf(a).compare(KeyOf(b));
-    return order < 0 || (order == 0 && a.record.birth < b.record.birth);
+    return order < 0 || (order == 0 && a.record.blob_file < b.record.blob_file);
   });
   for (size_t i = 0; i < named_.size(); ++i) {
     const Named& named = named_[i];
     if (i + 1 < named_.size() && KeyOf(named_[i + 1]) == KeyOf(named) &&
-        named_[i + 1].record.birth == named.record.birth)
+        named_[i + 1].record.blob_file == named.record.blob_file)
       continue;
     LAVA_RETURN_IF_ERROR(writer_->AddLive(KeyOf(named), named.record));
     tables_[named.table].Add(named.record.raw_bytes, named.timestamp);

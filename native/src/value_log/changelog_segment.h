@@ -18,14 +18,14 @@ namespace lava {
 /// that layer's entries; an entry may end with a value of this instance. The segment can be ended
 /// at any moment, so that the layer above can upload it unchanged. The index of the segment names
 /// the last value put to each key and all values appended to lists; each value appended to a list
-/// has a birth of its own.
+/// has a blob file of its own.
 ///
 /// Threads:    AppendEntry() from one thread at a time, and not after End(); End() from any thread.
 /// Ownership:  the file system and the counter must outlive the segment. The destructor does not
 ///             remove the file.
 class ChangelogSegment final : public LogSegment {
  public:
-  /// id: the segment owns kLogBirthsMax file numbers from id.number on.
+  /// id: the segment owns kLogBlobFilesMax file numbers from id.number on.
   static Result<std::shared_ptr<ChangelogSegment>> Create(fs::FileSystem* file_system,
                                                           std::string path, const FileId& id,
                                                           const ValueLogOptions& options,
@@ -42,7 +42,7 @@ class ChangelogSegment final : public LogSegment {
     bool appended = false;  // to a list: values that were put or appended before stay alive
   };
   /// False when the segment cannot hold another value that is appended to this list.
-  bool HasBirthFor(Slice key) const;
+  bool HasBlobFileFor(Slice key) const;
   /// value: null if no value ends the entry. The entry is the head, followed by the value's bytes
   /// from inline_bytes on. sequence, skipped: as vsst::EntryHead. *entry: the location of the
   /// entry. Errors: those of ValueLogWriter; later calls then fail, too.
@@ -70,7 +70,7 @@ class ChangelogSegment final : public LogSegment {
   };
   ChangelogSegment(fs::FileSystem* file_system, std::string path, const FileId& id,
                    MemoryCounter* counter)
-      : LogSegment(file_system, std::move(path), id, kLogBirthsMax), counter_(counter) {}
+      : LogSegment(file_system, std::move(path), id, kLogBlobFilesMax), counter_(counter) {}
   Status WriteIndex() LAVA_REQUIRES(end_mutex_);
   void Charge();
   Slice KeyOf(const Named& named) const {
@@ -81,7 +81,7 @@ class ChangelogSegment final : public LogSegment {
   std::string head_, keys_;
   std::vector<Named> named_;  // in the order in which they were put
   // Number of values appended to a list, by the hash of the list's key. Lists with equal hashes
-  // share births, so each of them gets fewer.
+  // share blob files, so each of them gets fewer.
   std::unordered_map<uint64_t, uint32_t> appended_;
   uint64_t charged_ = 0;
 

@@ -41,7 +41,7 @@ Status LogSegment::Settle(Status appended, bool synced) {
 void LogSegment::Refer(const LoggedRecord& record, ValueReference* reference) {
   ++records_;
   largest_bytes_ = std::max(largest_bytes_, record.bytes);
-  reference->birth = id_;
+  reference->blob_file = id_;
   reference->raw_bytes = record.raw_bytes;
   reference->logged_offset = record.offset;
   reference->logged_bytes = record.bytes;

@@ -15,7 +15,7 @@
 namespace lava {
 
 /// A segment of an instance's value log: the large values of one memtable in the order of their
-/// puts. The flush of the memtable turns it into the value file of these births (DiffKV 4).
+/// puts. The flush of the memtable turns it into the value file of these blob files (DiffKV 4).
 /// Threads:    Append(), AppendFrom(), Sync() and the writer from one thread at a time; Read() from
 ///             any thread, also concurrently with appends.
 /// Ownership:  the file system must outlive the segment. The destructor does not remove the file.
@@ -45,10 +45,10 @@ class LogSegment {
   /// Bytes of the largest record.
   uint64_t largest_bytes() const { return largest_bytes_; }
   const FileId& id() const { return id_; }
-  /// Whether values of this birth are logged in this segment.
-  bool Holds(const FileId& birth) const {
-    return birth.origin == id_.origin && birth.number >= id_.number &&
-           birth.number - id_.number < births_max_;
+  /// Whether values of this blob file are logged in this segment.
+  bool Holds(const FileId& blob_file) const {
+    return blob_file.origin == id_.origin && blob_file.number >= id_.number &&
+           blob_file.number - id_.number < blob_files_max_;
   }
   const std::string& path() const { return path_; }
 
@@ -65,15 +65,19 @@ class LogSegment {
 
  protected:
   LogSegment(fs::FileSystem* file_system, std::string path, const FileId& id,
-             uint32_t births_max = 1)
-      : path_(std::move(path)), id_(id), births_max_(births_max), file_system_(file_system) {}
+             uint32_t blob_files_max = 1)
+      : path_(std::move(path)),
+        id_(id),
+        blob_files_max_(blob_files_max),
+        file_system_(file_system) {}
   Status Begin(const ValueLogOptions& options);
   /// Makes appended records as durable as requested; on failure marks the segment unsound.
   Status Settle(Status appended, bool synced);
 
   const std::string path_;
   const FileId id_;
-  const uint32_t births_max_;  // file numbers from id_ on that stand for births in this segment
+  const uint32_t
+      blob_files_max_;  // file numbers from id_ on that stand for blob files in this segment
   std::unique_ptr<ValueLogWriter> writer_;
   std::atomic<bool> sound_{true};
   uint64_t bytes_ = 0, records_ = 0, largest_bytes_ = 0;
@@ -92,10 +96,10 @@ class LogSegment {
 struct LogSegments : Attachment {
   std::vector<std::shared_ptr<LogSegment>> all;
 
-  /// The segment that holds values of this birth; null: none of these.
-  std::shared_ptr<const LogSegment> Of(const FileId& birth) const {
+  /// The segment that holds values of this blob file; null: none of these.
+  std::shared_ptr<const LogSegment> Of(const FileId& blob_file) const {
     for (const std::shared_ptr<LogSegment>& segment : all)
-      if (segment->Holds(birth)) return segment;
+      if (segment->Holds(blob_file)) return segment;
     return nullptr;
   }
 };

@@ -19,8 +19,8 @@ LoggedValues::LoggedValues(const std::vector<std::shared_ptr<LogSegment>>& segme
 }
 
 LoggedValues::Segment* LoggedValues::Of(const ValueReference& reference) {
-  auto at = segments_.upper_bound(reference.birth);
-  if (at == segments_.begin() || !(--at)->second.log->Holds(reference.birth)) return nullptr;
+  auto at = segments_.upper_bound(reference.blob_file);
+  if (at == segments_.begin() || !(--at)->second.log->Holds(reference.blob_file)) return nullptr;
   return &at->second;
 }
 

@@ -37,7 +37,7 @@ class NotedOutput final : public SegmentOutput {
 
 class LoggedValuesTest : public ::testing::Test {
  protected:
-  FileId NextId() { return {{1, 2}, std::exchange(number_, number_ + kLogBirthsMax)}; }
+  FileId NextId() { return {{1, 2}, std::exchange(number_, number_ + kLogBlobFilesMax)}; }
   std::shared_ptr<LogSegment> NewSegment() {
     const FileId id = NextId();
     segments_.push_back(
@@ -93,7 +93,7 @@ class LoggedValuesTest : public ::testing::Test {
     ValueReference reference;
     ASSERT_TRUE(DecodeReference(written_[i].value, &reference));
     EXPECT_FALSE(reference.is_logged());
-    EXPECT_EQ(reference.birth, id);
+    EXPECT_EQ(reference.blob_file, id);
   }
 
   struct Living {
@@ -174,7 +174,7 @@ TEST_F(LoggedValuesTest, APartOfAListIsPlacedLikeAValue) {
   EXPECT_TRUE(parts[0].is_reference);
   ASSERT_TRUE(ReferenceOf(parts[0], &reference).ok());
   EXPECT_FALSE(reference.is_logged());
-  EXPECT_EQ(reference.birth, kept->id());
+  EXPECT_EQ(reference.blob_file, kept->id());
   EXPECT_FALSE(parts[1].is_reference);
 }
 
@@ -187,20 +187,20 @@ TEST_F(LoggedValuesTest, AReferenceToAnotherSegmentIsCorruption) {
   EXPECT_TRUE(Flush().IsCorruption());
 }
 
-TEST_F(LoggedValuesTest, ASegmentIsFoundByTheBirthsThatItHolds) {
+TEST_F(LoggedValuesTest, ASegmentIsFoundByTheBlobFilesThatItHolds) {
   LogSegments segments;
   const auto values = NewSegment();
   const auto entries = NewChangelogSegment();
   segments.all = segments_;
   EXPECT_EQ(segments.Of(values->id()), values);
-  FileId birth = values->id();
-  ++birth.number;
-  EXPECT_EQ(segments.Of(birth), nullptr);
-  birth = entries->id();
-  birth.number += kLogBirthsMax - 1;
-  EXPECT_EQ(segments.Of(birth), entries);
-  ++birth.origin.low;
-  EXPECT_EQ(segments.Of(birth), nullptr);
+  FileId blob_file = values->id();
+  ++blob_file.number;
+  EXPECT_EQ(segments.Of(blob_file), nullptr);
+  blob_file = entries->id();
+  blob_file.number += kLogBlobFilesMax - 1;
+  EXPECT_EQ(segments.Of(blob_file), entries);
+  ++blob_file.origin.low;
+  EXPECT_EQ(segments.Of(blob_file), nullptr);
 }
 
 }  // namespace

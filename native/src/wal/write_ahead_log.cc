@@ -141,7 +141,7 @@ Status WriteAheadLog::ReadValue(const WalRecord::Change& change, std::string* va
   if (!DecodeReference(in, &reference) || !reference.is_logged() ||
       reference.raw_bytes > kValueBytesMax)
     return Status::Corruption("where a value was logged is malformed");
-  const std::string path = path_ + "/" + reference.birth.ValueFileName();
+  const std::string path = path_ + "/" + reference.blob_file.ValueFileName();
   Status status;
   if (segment_ == nullptr || segment_->path() != path) {
     Result<std::unique_ptr<fs::RandomFile>> file = files_.OpenRandom(path);

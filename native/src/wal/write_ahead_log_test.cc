@@ -71,7 +71,7 @@ class WriteAheadLogTest : public ::testing::Test {
   }
   std::string ReferenceTo(const FileId& segment, uint64_t bytes) {
     ValueReference reference;
-    reference.birth = segment;
+    reference.blob_file = segment;
     reference.raw_bytes = bytes;
     reference.logged_offset = 100;
     reference.logged_bytes = 50;

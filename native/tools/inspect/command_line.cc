@@ -44,10 +44,10 @@ void Define(CLI::App* app, Arguments* arguments) {
     sub->add_flag("--show-keys", arguments->show.keys,
                   "Print keys; otherwise only partition, table, length and hash");
   };
-  CLI::App* sub = command("summary", "Tables, levels, value files, garbage, births, totals");
+  CLI::App* sub = command("summary", "Tables, levels, value files, garbage, blob files, totals");
   paths(sub);
   show_keys(sub);
-  sub = command("files", "Every file: bounds, sizes, checksum, indexes, garbage, births");
+  sub = command("files", "Every file: bounds, sizes, checksum, indexes, garbage, blob files");
   paths(sub);
   show_keys(sub);
   sub = command("verify", "Read every byte and check every checksum");

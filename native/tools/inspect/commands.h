@@ -10,8 +10,8 @@ namespace lava::inspect {
 /// The subcommands. Each returns its whole answer including faults ("faults", an array): damage
 /// never ends a subcommand early. docs/lava-inspect.md has examples.
 
-/// Tables, levels, value files with their garbage, births and inheritance, totals. Only reads the
-/// descriptions of the instances.
+/// Tables, levels, value files with their garbage, blob files and inheritance, totals. Only reads
+/// the descriptions of the instances.
 Json Summary(Store* store, Show show);
 /// The properties of every file; reads footers, properties and indexes.
 Json Files(Store* store, Show show);

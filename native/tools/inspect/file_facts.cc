@@ -18,20 +18,20 @@ Status ReadHead(ReadOnlyFiles* files, const std::string& path, ksst::TableHead* 
   return ksst::ReadTableHead(std::move(file), head);
 }
 
-Json NamedBirths(const TableProperties& properties) {
-  Json births = Json::array();
-  for (const TableProperties::NamedBirth& named : properties.births) {
-    Json birth{{"birth", named.birth.ValueFileName()}};
+Json NamedBlobFiles(const TableProperties& properties) {
+  Json blob_files = Json::array();
+  for (const TableProperties::NamedBlobFile& named : properties.blob_files) {
+    Json blob_file{{"blob_file", named.blob_file.ValueFileName()}};
     uint64_t records = 0, raw_bytes = 0;
-    for (const TableProperties::NamedBirth::Share& share : named.partitions) {
+    for (const TableProperties::NamedBlobFile::Share& share : named.partitions) {
       records += share.records;
       raw_bytes += share.raw_bytes;
     }
-    birth["records"] = records;
-    birth["raw_bytes"] = raw_bytes;
-    births.push_back(std::move(birth));
+    blob_file["records"] = records;
+    blob_file["raw_bytes"] = raw_bytes;
+    blob_files.push_back(std::move(blob_file));
   }
-  return births;
+  return blob_files;
 }
 
 Json IndexOfKeySst(const ksst::TableHead& head) {
@@ -48,10 +48,10 @@ Json IndexOfKeySst(const ksst::TableHead& head) {
 
 }  // namespace
 
-Json ToJson(const std::vector<BirthShare>& births) {
+Json ToJson(const std::vector<BlobReference>& blob_files) {
   Json json = Json::array();
-  for (const BirthShare& share : births)
-    json.push_back({{"birth", share.birth.ValueFileName()},
+  for (const BlobReference& share : blob_files)
+    json.push_back({{"blob_file", share.blob_file.ValueFileName()},
                     {"records", share.records},
                     {"raw_bytes", share.raw_bytes}});
   return json;
@@ -85,7 +85,7 @@ Result<Json> KeySstFacts(ReadOnlyFiles* files, const std::string& path, const Ke
   for (const auto& [id, table] : p.tables)
     json["tables"].push_back(
         {{"table", names.TableName(id)}, {"records", table.records}, {"raw_bytes", table.bytes}});
-  json["births"] = NamedBirths(p);
+  json["blob_files"] = NamedBlobFiles(p);
   return json;
 }
 
@@ -117,7 +117,7 @@ Result<Json> ValueSstFacts(ReadOnlyFiles* files, const std::string& path, const 
   if (const BlockHandle& block = head->footer.dictionary; head->footer.has_dictionary())
     json["dictionary_bytes"] = block.bytes + kBlockTrailerBytes;
   json["bounds"] = names.Bounds(p.lower, p.upper);
-  json["births"] = ToJson(p.births);
+  json["blob_files"] = ToJson(p.blob_files);
   json["is_log"] = head->log != nullptr;
   if (head->log != nullptr) {
     json["keys"] = head->log->size();

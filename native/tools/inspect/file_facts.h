@@ -17,6 +17,6 @@ Result<Json> ValueSstFacts(ReadOnlyFiles* files, const std::string& path, const 
 /// The number of partition bytes of a key SST's keys, for printing them without a description.
 Result<uint32_t> PartitionBytesOf(ReadOnlyFiles* files, const std::string& path);
 
-Json ToJson(const std::vector<BirthShare>& births);
+Json ToJson(const std::vector<BlobReference>& blob_files);
 
 }  // namespace lava::inspect

@@ -51,9 +51,10 @@ const char* WordFor(RecordKind kind) {
 }
 
 /// The record's location in one value file, by its dense index.
-Status PlaceRecord(const ValueReader& reader, Slice key, const FileId& birth, Json* place) {
+Status PlaceRecord(const ValueReader& reader, Slice key, const FileId& blob_file, Json* place) {
   const std::unique_ptr<ValueKeyIterator> at = reader.NewKeyIterator();
-  while (at->Valid() && (at->key() < key || (at->key() == key && at->birth() != birth))) at->Next();
+  while (at->Valid() && (at->key() < key || (at->key() == key && at->blob_file() != blob_file)))
+    at->Next();
   LAVA_RETURN_IF_ERROR(at->status());
   if (!at->Valid() || at->key() != key) return Status::NotFound();
   std::string buffer;
@@ -127,7 +128,7 @@ Json KeyPath::Say(Answer* answer) {
     said["says"] = WordFor(*answer->kind);
     ValueReference reference;
     if (*answer->kind == RecordKind::kPutReference && DecodeReference(answer->value, &reference)) {
-      said["birth"] = reference.birth.ValueFileName();
+      said["blob_file"] = reference.blob_file.ValueFileName();
       said["raw_bytes"] = reference.raw_bytes;
       if (reference.timestamp) said["timestamp_ms"] = *reference.timestamp;
       const bool expired = HasExpired(*instance_.state.version, table_id_, reference);
@@ -162,7 +163,7 @@ Json KeyPath::Parts(Slice list) {
       said.push_back({{"inline_bytes", part.bytes.size()}});
     } else if (ReferenceOf(part, &reference).ok()) {
       said.push_back(
-          {{"birth", reference.birth.ValueFileName()}, {"raw_bytes", reference.raw_bytes}});
+          {{"blob_file", reference.blob_file.ValueFileName()}, {"raw_bytes", reference.raw_bytes}});
       if (!done_) parts_.push_back(reference);
     }
   }
@@ -170,43 +171,44 @@ Json KeyPath::Parts(Slice list) {
 }
 
 Json KeyPath::Value(const ValueReference& reference, std::vector<Fault>* faults) {
-  Json value{{"birth", reference.birth.ValueFileName()}, {"raw_bytes", reference.raw_bytes}};
-  value["places"] = Json::array();
+  Json value{{"blob_file", reference.blob_file.ValueFileName()},
+             {"raw_bytes", reference.raw_bytes}};
+  value["locations"] = Json::array();
   bool found = false;
-  const auto birth = instance_.state.version->births.find(reference.birth);
-  if (birth != instance_.state.version->births.end()) {
-    for (const Placement& placement : birth->second->places) {
-      if (key_ < placement.lower || key_ >= placement.upper) continue;
-      const std::string name = placement.file->id.ValueFileName();
+  const auto blob_file = instance_.state.version->blob_files.find(reference.blob_file);
+  if (blob_file != instance_.state.version->blob_files.end()) {
+    for (const BlobLocation& location : blob_file->second->locations) {
+      if (key_ < location.lower || key_ >= location.upper) continue;
+      const std::string name = location.file->id.ValueFileName();
       Json place{{"file", name}, {"path", store_.files.TargetOf(instance_.PathOf(name))}};
-      const Status status = ReadPlace(placement, reference, &place);
+      const Status status = ReadLocation(location, reference, &place);
       place["found"] = status.ok();
       found |= status.ok();
       if (!status.ok() && !status.IsNotFound())
         faults->push_back(FaultOf(place["path"].get<std::string>(), status));
-      value["places"].push_back(std::move(place));
+      value["locations"].push_back(std::move(place));
     }
   }
   if (!found && faults->empty())
     faults->push_back({instance_.source, std::nullopt, "Corruption",
-                       "a value that was born in " + reference.birth.ValueFileName() +
+                       "a value that was first written in " + reference.blob_file.ValueFileName() +
                            " is in no value file: restore from a checkpoint"});
   return value;
 }
 
-Status KeyPath::ReadPlace(const Placement& placement, const ValueReference& reference,
-                          Json* place) {
-  const Result<std::shared_ptr<ValueReader>> reader = OpenValueReader(context_, *placement.file);
+Status KeyPath::ReadLocation(const BlobLocation& location, const ValueReference& reference,
+                             Json* place) {
+  const Result<std::shared_ptr<ValueReader>> reader = OpenValueReader(context_, *location.file);
   if (!reader.ok()) {
     if (!reader.status().IsNotFound()) return reader.status();
-    missing_ = placement.file->id.ValueFileName();
+    missing_ = location.file->id.ValueFileName();
     return Status::IOError(std::string(reader.status().message()));  // it may have the value
   }
-  placement.file->reader = reader.value();
-  LAVA_RETURN_IF_ERROR(PlaceRecord(*reader.value(), key_, reference.birth, place));
+  location.file->reader = reader.value();
+  LAVA_RETURN_IF_ERROR(PlaceRecord(*reader.value(), key_, reference.blob_file, place));
   Slice value;
   std::shared_ptr<const void> pin;
-  LAVA_RETURN_IF_ERROR(reader.value()->Get(key_, reference.birth, false, &value, &pin));
+  LAVA_RETURN_IF_ERROR(reader.value()->Get(key_, reference.blob_file, false, &value, &pin));
   (*place)["value"] = names_.Value(value);
   if (value.size() == reference.raw_bytes) return Status::OK();
   return Status::Corruption(reader.value()->path() + ": the value has " +

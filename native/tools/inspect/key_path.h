@@ -39,9 +39,9 @@ class KeyPath {
   Json Say(Answer* answer);
   /// The elements of a list, and those in value files.
   Json Parts(Slice list);
-  /// The locations of the reference's birth.
+  /// The locations of the reference's blob file.
   Json Value(const ValueReference& reference, std::vector<Fault>* faults);
-  Status ReadPlace(const Placement& placement, const ValueReference& reference, Json* place);
+  Status ReadLocation(const BlobLocation& location, const ValueReference& reference, Json* place);
   /// The engine's own lookup, with indexes and filters, must have the same result.
   Status CheckAgainstLookup();
 

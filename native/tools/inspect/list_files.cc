@@ -66,15 +66,15 @@ Json ValueFileJson(const ValueFileGarbage& garbage, const Version& version, cons
     if (share.newest_ms != TableShare::kNeverExpires) table["newest_ms"] = share.newest_ms;
     file["tables"].push_back(std::move(table));
   }
-  file["births"] = ToJson(meta.births);
-  for (Json& birth : file["births"]) {
+  file["blob_files"] = ToJson(meta.blob_files);
+  for (Json& blob_file : file["blob_files"]) {
     // The shown keys of its content in this version; empty if no reference names it any more.
-    birth["shown"] = Json::array();
-    for (const auto& [id, known] : version.births) {
-      if (id.ValueFileName() != birth["birth"]) continue;
-      for (const Placement& place : known->places)
-        if (place.file == garbage.file)
-          birth["shown"].push_back(names.Bounds(place.lower, place.upper));
+    blob_file["shown"] = Json::array();
+    for (const auto& [id, known] : version.blob_files) {
+      if (id.ValueFileName() != blob_file["blob_file"]) continue;
+      for (const BlobLocation& location : known->locations)
+        if (location.file == garbage.file)
+          blob_file["shown"].push_back(names.Bounds(location.lower, location.upper));
     }
   }
   return file;

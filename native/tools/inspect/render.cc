@@ -95,13 +95,13 @@ void RenderValueFiles(const Json& one, std::string* out) {
   if (one["value_files"].empty()) return;
   *out += "value files\n";
   Columns columns({"file", "level>", "group>", "bytes>", "records>", "raw>", "live about>",
-                   "garbage about>", "at least>", "at most>", "births>"});
+                   "garbage about>", "at least>", "at most>", "blob files>"});
   for (const Json& file : one["value_files"])
     columns.Add({Short(Text(file, "file")), "L" + Count(file, "level"),
                  Number(file, "group") == 0 ? "-" : Count(file, "group"), Size(file, "bytes"),
                  Count(file, "records"), Size(file, "raw_bytes"), Size(file, "live_estimate"),
                  Size(file, "garbage_estimate"), Size(file, "garbage_min"),
-                 Size(file, "garbage_max"), Count(file, "births")});
+                 Size(file, "garbage_max"), Count(file, "blob_files")});
   columns.Write(out);
 }
 
@@ -114,22 +114,23 @@ void RenderValueOrder(const Json& one, std::string* out) {
   columns.Write(out);
 }
 
-void RenderBirths(const Json& one, std::string* out) {
-  if (one["births"].empty()) return;
-  *out += "births, and where their values are now\n";
-  Columns columns({"born in", "named by>", "references>", "raw>", "is now in"});
-  for (const Json& birth : one["births"]) {
-    const std::string records = std::to_string(Number(birth, "records")) +
-                                (Number(birth, "clipped_records") == 0
-                                     ? ""
-                                     : " to " + std::to_string(Number(birth, "records") +
-                                                               Number(birth, "clipped_records")));
-    std::string where = birth["places"].empty() ? "nowhere: what names it is hidden" : "";
-    for (const Json& place : birth["places"])
+void RenderBlobFiles(const Json& one, std::string* out) {
+  if (one["blob_files"].empty()) return;
+  *out += "blob files, and where their values are now\n";
+  Columns columns({"first written in", "named by>", "references>", "raw>", "is now in"});
+  for (const Json& blob_file : one["blob_files"]) {
+    const std::string records =
+        std::to_string(Number(blob_file, "records")) +
+        (Number(blob_file, "clipped_records") == 0
+             ? ""
+             : " to " + std::to_string(Number(blob_file, "records") +
+                                       Number(blob_file, "clipped_records")));
+    std::string where = blob_file["locations"].empty() ? "nowhere: what names it is hidden" : "";
+    for (const Json& place : blob_file["locations"])
       where += (where.empty() ? "" : ", ") + Short(Text(place, "file")) + " " +
                BoundsText(place["bounds"]);
-    columns.Add({Short(Text(birth, "birth")), Count(birth, "named_by"), records,
-                 Size(birth, "raw_bytes"), where});
+    columns.Add({Short(Text(blob_file, "blob_file")), Count(blob_file, "named_by"), records,
+                 Size(blob_file, "raw_bytes"), where});
   }
   columns.Write(out);
 }
@@ -141,7 +142,7 @@ void RenderSummary(const Json& report, std::string* out) {
     RenderLevels(one, out);
     RenderValueFiles(one, out);
     RenderValueOrder(one, out);
-    RenderBirths(one, out);
+    RenderBlobFiles(one, out);
     RenderUnnamed(one, out);
     const Json& totals = one["totals"];
     *out += "total: " + Count(totals, "key_files") + " key SSTs, " +
@@ -152,11 +153,11 @@ void RenderSummary(const Json& report, std::string* out) {
     *out += Text(file, "path") + ": " + Text(file, "kind") + "; see `files` and `verify`\n";
 }
 
-std::string BirthsText(const Json& births) {
+std::string BlobFilesText(const Json& blob_files) {
   std::string text;
-  for (const Json& birth : births)
-    text += (text.empty() ? "" : ", ") + Short(Text(birth, "birth")) + " (" +
-            Count(birth, "records") + ", " + Size(birth, "raw_bytes") + ")";
+  for (const Json& blob_file : blob_files)
+    text += (text.empty() ? "" : ", ") + Short(Text(blob_file, "blob_file")) + " (" +
+            Count(blob_file, "records") + ", " + Size(blob_file, "raw_bytes") + ")";
   return text;
 }
 
@@ -178,8 +179,8 @@ void RenderKeyFile(const Json& file, std::string* out) {
             Decimal(file["index"], "bytes_per_key") + " B/key (top " +
             Size(file["index"], "top_index_bytes") + ", " + Count(file["index"], "partitions") +
             " partitions " + Size(file["index"], "partition_bytes") + ")\n";
-  if (file.contains("births") && !file["births"].empty())
-    *out += "    names values born in " + BirthsText(file["births"]) + "\n";
+  if (file.contains("blob_files") && !file["blob_files"].empty())
+    *out += "    names values first written in " + BlobFilesText(file["blob_files"]) + "\n";
 }
 
 void RenderValueFile(const Json& file, std::string* out) {
@@ -202,7 +203,7 @@ void RenderValueFile(const Json& file, std::string* out) {
             Count(file["index"], "partitions") + " partitions; dense index " +
             Size(file["index"], "dense_bytes") + ", " +
             Decimal(file["index"], "dense_bytes_per_key") + " B/key\n";
-  if (file.contains("births")) *out += "    holds " + BirthsText(file["births"]) + "\n";
+  if (file.contains("blob_files")) *out += "    holds " + BlobFilesText(file["blob_files"]) + "\n";
 }
 
 void RenderIdentity(const Json& file, std::string* out) {
@@ -258,14 +259,16 @@ std::string ValueText(const Json& value) {
 
 std::string RunText(const Json& run) {
   std::string text = Text(run, "says");
-  if (run.contains("birth"))
-    text += ": " + Count(run, "raw_bytes") + " bytes, born in " + Short(Text(run, "birth"));
+  if (run.contains("blob_file"))
+    text += ": " + Count(run, "raw_bytes") + " bytes, first written in " +
+            Short(Text(run, "blob_file"));
   if (run.contains("parts")) {
     text += ":";
     for (const Json& part : run["parts"])
-      text += part.contains("birth") ? " [" + Count(part, "raw_bytes") + " bytes, born in " +
-                                           Short(Text(part, "birth")) + "]"
-                                     : " " + Count(part, "inline_bytes") + " bytes";
+      text += part.contains("blob_file")
+                  ? " [" + Count(part, "raw_bytes") + " bytes, first written in " +
+                        Short(Text(part, "blob_file")) + "]"
+                  : " " + Count(part, "inline_bytes") + " bytes";
   }
   if (run.contains("timestamp_ms")) text += ", timestamp " + Count(run, "timestamp_ms");
   if (run.contains("value")) text += ": " + ValueText(run["value"]);
@@ -275,8 +278,8 @@ std::string RunText(const Json& run) {
 }
 
 void RenderValue(const std::string& what, const Json& value, std::string* out) {
-  *out += what + " born in " + Text(value, "birth") + "\n";
-  for (const Json& place : value["places"]) {
+  *out += what + " first written in " + Text(value, "blob_file") + "\n";
+  for (const Json& place : value["locations"]) {
     *out += "  now in " + Text(place, "path") + ": ";
     if (place.contains("record_offset"))
       *out += "record at offset " + Count(place, "record_offset") + ", " +

@@ -39,8 +39,9 @@ TEST_F(InspectTest, TheSummaryIsThatOfTheInstance) {
   EXPECT_EQ(least, s.garbage_bytes_min);
   EXPECT_EQ(most, s.garbage_bytes_max);
   int inherited = 0;
-  for (const Json& birth : one["births"]) inherited += birth["inherited"] == true ? 1 : 0;
-  EXPECT_EQ(inherited, 1) << one["births"].dump(2);
+  for (const Json& blob_file : one["blob_files"])
+    inherited += blob_file["inherited"] == true ? 1 : 0;
+  EXPECT_EQ(inherited, 1) << one["blob_files"].dump(2);
   EXPECT_TRUE(one["missing"].empty());
 }
 
@@ -127,7 +128,7 @@ TEST_F(InspectTest, EveryKeyIsAnsweredAsTheInstanceDoes) {
     const Json one = AskKey(Key(i));
     EXPECT_EQ(one["answer"], status.ok() ? "found" : "not found") << i << one.dump(2);
     if (!status.ok() || value.data().size() < 100) continue;
-    const Json& place = one["value"]["places"].at(0);
+    const Json& place = one["value"]["locations"].at(0);
     EXPECT_EQ(place["value"]["bytes"], value.data().size());
     const testing::RecordLocation expected =
         testing::LocationOf(&db.files, place["path"], Slice(Key(i)).substr(1));
@@ -144,10 +145,10 @@ TEST_F(InspectTest, RunsSayWhatTheyHoldNewestFirst) {
   EXPECT_EQ(overwritten["runs"][0]["asked"], true);
   EXPECT_EQ(overwritten["runs"][1]["says"], "put of a reference");
   EXPECT_EQ(overwritten["runs"][1]["asked"], false);
-  EXPECT_NE(overwritten["runs"][1]["birth"], overwritten["runs"][0]["birth"]);
+  EXPECT_NE(overwritten["runs"][1]["blob_file"], overwritten["runs"][0]["blob_file"]);
 
   const Json moved = AskKey(Key(15));
-  EXPECT_NE(moved["value"]["birth"], moved["value"]["places"][0]["file"]);
+  EXPECT_NE(moved["value"]["blob_file"], moved["value"]["locations"][0]["file"]);
 
   EXPECT_EQ(AskKey(Key(21))["runs"][0]["says"], "delete");
   EXPECT_EQ(AskKey(Key(31))["runs"][0]["range_tombstone"], true);
@@ -183,8 +184,8 @@ TEST_F(InspectTest, PartsOfAListAreFoundEach) {
   ASSERT_EQ(one["parts"].size(), 2u);
   for (size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(said[i]["raw_bytes"], bytes[i]);
-    const Json& place = one["parts"][i]["places"].at(0);
-    EXPECT_EQ(place["file"], said[i]["birth"]);
+    const Json& place = one["parts"][i]["locations"].at(0);
+    EXPECT_EQ(place["file"], said[i]["blob_file"]);
     EXPECT_EQ(place["value"]["bytes"], bytes[i]);
   }
   EXPECT_EQ(one["answer"], "found");
@@ -192,7 +193,7 @@ TEST_F(InspectTest, PartsOfAListAreFoundEach) {
   EXPECT_NE(text.find("put of a list with references: [" + std::to_string(bytes[0])),
             std::string::npos)
       << text;
-  EXPECT_NE(text.find("part of a list born in "), std::string::npos) << text;
+  EXPECT_NE(text.find("part of a list first written in "), std::string::npos) << text;
   Ask({"verify", "/db"});
   const std::vector<std::string> files = db.ValueFileNames();
   std::string damaged = *db.files.Content(files[0]);

@@ -4,7 +4,7 @@
 #include "inspect/commands.h"
 #include "inspect/key_names.h"
 #include "inspect/text.h"
-#include "manifest/births.h"
+#include "manifest/blob_files.h"
 #include "manifest/garbage.h"
 
 namespace lava::inspect {
@@ -92,7 +92,7 @@ Json ValueFilesOf(const Instance& instance) {
          {"garbage_min", garbage.garbage_min},
          {"garbage_max", garbage.garbage_max},
          {"garbage_estimate", garbage.garbage_estimate},
-         {"births", file.births.size()}});
+         {"blob_files", file.blob_files.size()}});
   }
   return list;
 }
@@ -108,26 +108,26 @@ Json ValueOrderOf(const Instance& instance) {
   return list;
 }
 
-Json BirthsOf(const Instance& instance, const KeyNames& names) {
-  Json births = Json::array();
-  for (const auto& [id, birth] : instance.state.version->births) {
-    Json places = Json::array();
+Json BlobFilesOf(const Instance& instance, const KeyNames& names) {
+  Json blob_files = Json::array();
+  for (const auto& [id, blob_file] : instance.state.version->blob_files) {
+    Json locations = Json::array();
     bool inherited = false;
-    for (const Placement& place : birth->places) {
-      inherited |= !IsBornIn(id, place.file->id);
-      places.push_back({{"file", place.file->id.ValueFileName()},
-                        {"bounds", names.Bounds(place.lower, place.upper)}});
+    for (const BlobLocation& location : blob_file->locations) {
+      inherited |= !IsFirstWrittenIn(id, location.file->id);
+      locations.push_back({{"file", location.file->id.ValueFileName()},
+                           {"bounds", names.Bounds(location.lower, location.upper)}});
     }
-    births.push_back({{"birth", id.ValueFileName()},
-                      {"named_by", birth->named_by},
-                      {"records", birth->records},
-                      {"raw_bytes", birth->raw_bytes},
-                      {"clipped_records", birth->clipped_records},
-                      {"clipped_raw_bytes", birth->clipped_raw_bytes},
-                      {"inherited", inherited},
-                      {"places", std::move(places)}});
+    blob_files.push_back({{"blob_file", id.ValueFileName()},
+                          {"named_by", blob_file->named_by},
+                          {"records", blob_file->records},
+                          {"raw_bytes", blob_file->raw_bytes},
+                          {"clipped_records", blob_file->clipped_records},
+                          {"clipped_raw_bytes", blob_file->clipped_raw_bytes},
+                          {"inherited", inherited},
+                          {"locations", std::move(locations)}});
   }
-  return births;
+  return blob_files;
 }
 
 Json TotalsOf(const Instance& instance, Store* store, Json* missing) {
@@ -192,7 +192,7 @@ Json Summary(Store* store, Show show) {
     one["levels"] = LevelsOf(instance);
     one["value_files"] = ValueFilesOf(instance);
     one["value_order"] = ValueOrderOf(instance);
-    one["births"] = BirthsOf(instance, names);
+    one["blob_files"] = BlobFilesOf(instance, names);
     one["totals"] = TotalsOf(instance, store, &missing);
     one["missing"] = missing;
     one["unnamed"] = instance.unnamed;

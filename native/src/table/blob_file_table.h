@@ -10,16 +10,17 @@
 
 namespace lava::ksst {
 
-/// References as a key SST stores them: varint index into the file's table of births, varint raw
-/// bytes, and 8 bytes of timestamp if there is one. A key SST thus names the value files that it
-/// depends on, and another instance can adopt it unchanged.
+/// References as a key SST stores them: varint index into the file's table of blob files, varint
+/// raw bytes, and 8 bytes of timestamp if there is one. A key SST thus names the value files that
+/// it depends on, and another instance can adopt it unchanged.
 
-/// Fills a file's table of births while it is written.
+/// Fills a file's table of blob files while it is written.
 /// Threads:    one thread.
-/// Ownership:  births must outlive it.
-class BirthTableBuilder {
+/// Ownership:  blob files must outlive it.
+class BlobFileTableBuilder {
  public:
-  explicit BirthTableBuilder(std::vector<TableProperties::NamedBirth>* births) : births_(births) {}
+  explicit BlobFileTableBuilder(std::vector<TableProperties::NamedBlobFile>* blob_files)
+      : blob_files_(blob_files) {}
   /// Counts one reference of a key in this partition, and appends its form in the file to *out.
   /// Partitions must not descend.
   void Add(uint64_t partition, const ValueReference& reference, std::string* out);
@@ -29,16 +30,16 @@ class BirthTableBuilder {
   Status AddList(uint64_t partition, Slice list, std::string* out, uint64_t* raw_bytes);
 
  private:
-  std::vector<TableProperties::NamedBirth>* const births_;
+  std::vector<TableProperties::NamedBlobFile>* const blob_files_;
   std::unordered_map<FileId, uint32_t, FileIdHash> indexes_;
 };
 
-/// Returns false if the bytes are not a reference, or name a birth that is not in the table.
-bool DecodeFileReference(Slice bytes, const std::vector<TableProperties::NamedBirth>& births,
+/// Returns false if the bytes are not a reference, or name a blob file that is not in the table.
+bool DecodeFileReference(Slice bytes, const std::vector<TableProperties::NamedBlobFile>& blob_files,
                          ValueReference* reference);
 /// Converts a list from the file's form to the form that iterators show. references, if not null,
 /// gets the list's references in order. Returns false if the list is malformed.
-bool DecodeFileList(Slice bytes, const std::vector<TableProperties::NamedBirth>& births,
+bool DecodeFileList(Slice bytes, const std::vector<TableProperties::NamedBlobFile>& blob_files,
                     std::string* list, std::vector<ValueReference>* references = nullptr);
 
 }  // namespace lava::ksst

@@ -1,4 +1,4 @@
-#include "table/birth_table.h"
+#include "table/blob_file_table.h"
 
 #include "base/coding.h"
 #include "base/list_parts.h"
@@ -6,15 +6,16 @@
 
 namespace lava::ksst {
 
-void BirthTableBuilder::Add(uint64_t partition, const ValueReference& reference, std::string* out) {
+void BlobFileTableBuilder::Add(uint64_t partition, const ValueReference& reference,
+                               std::string* out) {
   const auto [it, is_new] =
-      indexes_.try_emplace(reference.birth, static_cast<uint32_t>(births_->size()));
-  if (is_new) births_->push_back({reference.birth, {}});
-  auto& partitions = (*births_)[it->second].partitions;
+      indexes_.try_emplace(reference.blob_file, static_cast<uint32_t>(blob_files_->size()));
+  if (is_new) blob_files_->push_back({reference.blob_file, {}});
+  auto& partitions = (*blob_files_)[it->second].partitions;
   // Keys ascend, and so do their partitions.
   if (partitions.empty() || partitions.back().partition != partition)
     partitions.push_back({partition, 0, 0});
-  TableProperties::NamedBirth::Share& share = partitions.back();
+  TableProperties::NamedBlobFile::Share& share = partitions.back();
   ++share.records;
   share.raw_bytes += reference.raw_bytes;
   PutVarint32(out, it->second);
@@ -22,8 +23,8 @@ void BirthTableBuilder::Add(uint64_t partition, const ValueReference& reference,
   if (reference.timestamp) PutFixed64(out, *reference.timestamp);
 }
 
-Status BirthTableBuilder::AddList(uint64_t partition, Slice list, std::string* out,
-                                  uint64_t* raw_bytes) {
+Status BlobFileTableBuilder::AddList(uint64_t partition, Slice list, std::string* out,
+                                     uint64_t* raw_bytes) {
   std::vector<ListPart> parts;
   LAVA_RETURN_IF_ERROR(SplitList(list, &parts));
   std::vector<ValueReference> references;
@@ -46,7 +47,7 @@ Status BirthTableBuilder::AddList(uint64_t partition, Slice list, std::string* o
   return Status::OK();
 }
 
-bool DecodeFileList(Slice bytes, const std::vector<TableProperties::NamedBirth>& births,
+bool DecodeFileList(Slice bytes, const std::vector<TableProperties::NamedBlobFile>& blob_files,
                     std::string* list, std::vector<ValueReference>* references) {
   std::vector<ListPart> parts;
   if (!SplitList(bytes, &parts).ok()) return false;
@@ -57,20 +58,20 @@ bool DecodeFileList(Slice bytes, const std::vector<TableProperties::NamedBirth>&
       continue;
     }
     ValueReference reference;
-    if (!DecodeFileReference(part.bytes, births, &reference)) return false;
+    if (!DecodeFileReference(part.bytes, blob_files, &reference)) return false;
     AppendListReference(reference, list);
     if (references != nullptr) references->push_back(reference);
   }
   return true;
 }
 
-bool DecodeFileReference(Slice bytes, const std::vector<TableProperties::NamedBirth>& births,
+bool DecodeFileReference(Slice bytes, const std::vector<TableProperties::NamedBlobFile>& blob_files,
                          ValueReference* reference) {
   uint32_t index = 0;
-  if (!GetVarint32(&bytes, &index) || index >= births.size() ||
+  if (!GetVarint32(&bytes, &index) || index >= blob_files.size() ||
       !GetVarint64(&bytes, &reference->raw_bytes))
     return false;
-  reference->birth = births[index].birth;
+  reference->blob_file = blob_files[index].blob_file;
   reference->timestamp.reset();
   if (bytes.empty()) return true;
   uint64_t timestamp = 0;

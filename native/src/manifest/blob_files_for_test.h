@@ -14,34 +14,34 @@
 
 namespace lava {
 
-/// Helpers that build versions with births edit by edit. For tests of this folder.
+/// Helpers that build versions with blob files edit by edit. For tests of this folder.
 inline FileId IdOf(uint64_t number) { return {{7, 9}, number}; }
 
 inline std::shared_ptr<ValueFileMeta> ValueFileOf(uint64_t number, std::string lower,
                                                   std::string upper,
-                                                  std::vector<BirthShare> births) {
+                                                  std::vector<BlobReference> blob_files) {
   auto meta = std::make_shared<ValueFileMeta>();
   meta->id = IdOf(number);
   meta->bytes = 5000 + number;
   meta->crc32c = 0xabcd0000 + static_cast<uint32_t>(number);
   meta->lower = std::move(lower);
   meta->upper = std::move(upper);
-  meta->births = std::move(births);
-  for (const BirthShare& share : meta->births) {
+  meta->blob_files = std::move(blob_files);
+  for (const BlobReference& share : meta->blob_files) {
     meta->records += share.records;
     meta->raw_bytes += share.raw_bytes;
   }
   meta->stored_bytes = meta->raw_bytes / 2;
   return meta;
 }
-/// A value file in which all of its values were born.
-inline std::shared_ptr<ValueFileMeta> BornFile(uint64_t number, uint64_t records,
-                                               uint64_t raw_bytes, std::string lower = "a",
-                                               std::string upper = "z") {
+/// A value file in which all of its values were first written.
+inline std::shared_ptr<ValueFileMeta> NewValueFile(uint64_t number, uint64_t records,
+                                                   uint64_t raw_bytes, std::string lower = "a",
+                                                   std::string upper = "z") {
   return ValueFileOf(number, std::move(lower), std::move(upper),
                      {{IdOf(number), records, raw_bytes}});
 }
-inline std::shared_ptr<FileMeta> KeyFileOf(uint64_t number, std::vector<BirthShare> births,
+inline std::shared_ptr<FileMeta> KeyFileOf(uint64_t number, std::vector<BlobReference> references,
                                            std::string lower = "a", std::string upper = "z") {
   auto meta = std::make_shared<FileMeta>();
   meta->id = IdOf(number);
@@ -49,32 +49,32 @@ inline std::shared_ptr<FileMeta> KeyFileOf(uint64_t number, std::vector<BirthSha
   meta->records = 10;
   meta->lower = std::move(lower);
   meta->upper = std::move(upper);
-  meta->births = std::move(births);
+  meta->blob_references = std::move(references);
   return meta;
 }
 inline FileEntry WholeOf(const std::shared_ptr<FileMeta>& file) {
   return {file, file->lower, file->upper};
 }
 
-/// All births and value files of a version as text: "birth N: named, records/bytes, clipped
-/// records/bytes, [lower,upper)@file ..." and "file N: placements".
+/// All blob files and value files of a version as text: "blob file N: named, records/bytes, clipped
+/// records/bytes, [lower,upper)@file ..." and "file N: locations".
 inline std::string ValuesOf(const Version& version) {
   std::string text;
   const auto number = [](uint64_t n) { return std::to_string(n); };
-  for (const auto& [id, birth] : version.births) {
-    text += "birth " + number(id.number) + ": " + number(birth->named_by) + ", " +
-            number(birth->records) + "/" + number(birth->raw_bytes) + ", " +
-            number(birth->clipped_records) + "/" + number(birth->clipped_raw_bytes);
-    std::vector<std::string> places;
-    for (const Placement& place : birth->places)
-      places.push_back(" [" + place.lower + "," + place.upper + ")@" +
-                       number(place.file->id.number));
-    std::sort(places.begin(), places.end());
-    for (const std::string& place : places) text += place;
+  for (const auto& [id, blob_file] : version.blob_files) {
+    text += "blob file " + number(id.number) + ": " + number(blob_file->named_by) + ", " +
+            number(blob_file->records) + "/" + number(blob_file->raw_bytes) + ", " +
+            number(blob_file->clipped_records) + "/" + number(blob_file->clipped_raw_bytes);
+    std::vector<std::string> locations;
+    for (const BlobLocation& location : blob_file->locations)
+      locations.push_back(" [" + location.lower + "," + location.upper + ")@" +
+                          number(location.file->id.number));
+    std::sort(locations.begin(), locations.end());
+    for (const std::string& location : locations) text += location;
     text += "\n";
   }
   for (const auto& [id, entry] : version.value_files)
-    text += "file " + number(id.number) + ": " + number(entry.placements) + "\n";
+    text += "file " + number(id.number) + ": " + number(entry.locations) + "\n";
   return text;
 }
 
@@ -85,9 +85,9 @@ inline void ExpectSums(const Version& version) {
     EXPECT_EQ(entry.garbage, GarbageOf(version, *entry.file)) << "of file " << id.number;
 }
 
-class BirthsForTest {
+class BlobFilesForTest {
  public:
-  BirthsForTest() {
+  BlobFilesForTest() {
     VersionEdit first;
     first.partition_bytes = 1;
     Apply(first);
@@ -111,10 +111,11 @@ class BirthsForTest {
     ASSERT_TRUE(status.ok()) << status.ToString();
   }
   /// Installs a flush: a key file and the value files that it references.
-  void Flush(const FileEntry& entry, const std::vector<std::shared_ptr<ValueFileMeta>>& born) {
+  void Flush(const FileEntry& entry,
+             const std::vector<std::shared_ptr<ValueFileMeta>>& value_files) {
     VersionEdit edit;
     edit.Add(0, entry);
-    for (const auto& file : born) edit.AddBorn(file);
+    for (const auto& file : value_files) edit.AddNewValueFile(file);
     Apply(edit);
   }
   /// Installs a garbage collection.

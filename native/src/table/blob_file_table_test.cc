@@ -1,4 +1,4 @@
-#include "table/birth_table.h"
+#include "table/blob_file_table.h"
 
 #include "table/block_loader.h"
 #include "table/format.h"
@@ -17,7 +17,7 @@ using testing::WriteTable;
 
 constexpr uint64_t kRawBytes = 0x1234567;  // 4 bytes of varint that occur nowhere else
 
-FileId Birth(uint64_t number) { return {{3, number % 2}, number}; }
+FileId BlobFileId(uint64_t number) { return {{3, number % 2}, number}; }
 
 OwnedRecord Reference(const std::string& key, const ValueReference& reference) {
   OwnedRecord record{key, RecordKind::kPutReference, 0, ""};
@@ -25,47 +25,48 @@ OwnedRecord Reference(const std::string& key, const ValueReference& reference) {
   return record;
 }
 
-TEST(BirthTable, AReferenceIsAnIndexIntoTheFilesTable) {
-  std::vector<TableProperties::NamedBirth> births;
-  ksst::BirthTableBuilder builder(&births);
+TEST(BlobFileTable, AReferenceIsAnIndexIntoTheFilesTable) {
+  std::vector<TableProperties::NamedBlobFile> blob_files;
+  ksst::BlobFileTableBuilder builder(&blob_files);
   const ValueReference references[] = {
-      {Birth(9), 300, std::nullopt}, {Birth(4), 1, 77}, {Birth(9), 5, UINT64_MAX}};
+      {BlobFileId(9), 300, std::nullopt}, {BlobFileId(4), 1, 77}, {BlobFileId(9), 5, UINT64_MAX}};
   std::vector<std::string> forms(3);
   for (size_t i = 0; i < 3; ++i) builder.Add(i / 2, references[i], &forms[i]);
-  ASSERT_EQ(births.size(), 2u);
-  EXPECT_EQ(births[0].birth, Birth(9)) << "in the order of their first use";
-  EXPECT_EQ(births[1].birth, Birth(4));
+  ASSERT_EQ(blob_files.size(), 2u);
+  EXPECT_EQ(blob_files[0].blob_file, BlobFileId(9)) << "in the order of their first use";
+  EXPECT_EQ(blob_files[1].blob_file, BlobFileId(4));
   EXPECT_EQ(forms[0], std::string("\x00\xac\x02", 3));
   EXPECT_EQ(forms[1], std::string("\x01\x01\x4d\0\0\0\0\0\0\0", 10));
   for (size_t i = 0; i < 3; ++i) {
     ValueReference read{{}, 1, 1};
-    ASSERT_TRUE(ksst::DecodeFileReference(forms[i], births, &read));
+    ASSERT_TRUE(ksst::DecodeFileReference(forms[i], blob_files, &read));
     EXPECT_EQ(read, references[i]);
-    EXPECT_FALSE(ksst::DecodeFileReference(forms[i] + "x", births, &read));
+    EXPECT_FALSE(ksst::DecodeFileReference(forms[i] + "x", blob_files, &read));
   }
-  ASSERT_EQ(births[0].partitions.size(), 2u);
-  EXPECT_EQ(births[0].partitions[0].records, 1u);
-  EXPECT_EQ(births[0].partitions[0].raw_bytes, 300u);
-  EXPECT_EQ(births[0].partitions[1].raw_bytes, 5u);
+  ASSERT_EQ(blob_files[0].partitions.size(), 2u);
+  EXPECT_EQ(blob_files[0].partitions[0].records, 1u);
+  EXPECT_EQ(blob_files[0].partitions[0].raw_bytes, 300u);
+  EXPECT_EQ(blob_files[0].partitions[1].raw_bytes, 5u);
 }
 
-TEST(BirthTable, WhatIsNoReferenceIsRefused) {
-  std::vector<TableProperties::NamedBirth> births;
-  ksst::BirthTableBuilder builder(&births);
+TEST(BlobFileTable, WhatIsNoReferenceIsRefused) {
+  std::vector<TableProperties::NamedBlobFile> blob_files;
+  ksst::BlobFileTableBuilder builder(&blob_files);
   std::string form;
-  builder.Add(0, {Birth(9), 300, 77}, &form);
+  builder.Add(0, {BlobFileId(9), 300, 77}, &form);
   ValueReference read;
   for (size_t length = 0; length < form.size(); ++length) {
     // Cut before the timestamp, it is a reference without one.
-    EXPECT_EQ(ksst::DecodeFileReference(form.substr(0, length), births, &read), length == 3)
+    EXPECT_EQ(ksst::DecodeFileReference(form.substr(0, length), blob_files, &read), length == 3)
         << length;
   }
   form[0] = 1;
-  EXPECT_FALSE(ksst::DecodeFileReference(form, births, &read)) << "a birth that is not there";
+  EXPECT_FALSE(ksst::DecodeFileReference(form, blob_files, &read))
+      << "a blob file that is not there";
   EXPECT_FALSE(ksst::DecodeFileReference(form, {}, &read));
 }
 
-class BirthTableFileTest : public ::testing::Test {
+class BlobFileTableFileTest : public ::testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(file_system_.CreateDirectory("/db").ok()); }
 
@@ -118,19 +119,19 @@ class BirthTableFileTest : public ::testing::Test {
   std::unique_ptr<BlockCache> cache_ = BlockCache::Create(1 << 20);
 };
 
-class BirthTableVersionsTest : public BirthTableFileTest,
-                               public ::testing::WithParamInterface<bool> {
+class BlobFileTableVersionsTest : public BlobFileTableFileTest,
+                                  public ::testing::WithParamInterface<bool> {
  protected:
-  BirthTableVersionsTest() { decouple_ = GetParam(); }
+  BlobFileTableVersionsTest() { decouple_ = GetParam(); }
 };
-INSTANTIATE_TEST_SUITE_P(Decoupled, BirthTableVersionsTest, ::testing::Bool());
+INSTANTIATE_TEST_SUITE_P(Decoupled, BlobFileTableVersionsTest, ::testing::Bool());
 
-TEST_P(BirthTableVersionsTest, ReferencesSurviveGetAndIterator) {
+TEST_P(BlobFileTableVersionsTest, ReferencesSurviveGetAndIterator) {
   std::vector<OwnedRecord> records;
   std::vector<ValueReference> references;
   for (uint64_t i = 0; i < 500; ++i) {
     const std::string key = InternalKey(static_cast<uint8_t>(i / 100), 7, std::to_string(1000 + i));
-    references.push_back({Birth(i % 200), i * i * 1000, std::nullopt});
+    references.push_back({BlobFileId(i % 200), i * i * 1000, std::nullopt});
     if (i % 3 == 0) references.back().timestamp = i << 40;
     records.push_back(Reference(key, references.back()));
     records.push_back({key + "inline", RecordKind::kPut, 0, "v"});
@@ -156,36 +157,36 @@ TEST_P(BirthTableVersionsTest, ReferencesSurviveGetAndIterator) {
   EXPECT_TRUE(VerifyTableFile(&file_system_, kPath, {}).ok());
 }
 
-TEST_F(BirthTableFileTest, PropertiesCountByPartition) {
+TEST_F(BlobFileTableFileTest, PropertiesCountByPartition) {
   std::vector<OwnedRecord> records;
   for (uint8_t partition = 1; partition <= 3; ++partition) {
     for (uint64_t i = 0; i < partition; ++i) {
       std::string key = InternalKey(partition, 7, std::to_string(i));
       key.insert(0, 1, '\x05');  // two bytes of partition
-      records.push_back(Reference(key, {Birth(partition == 2 ? 4 : 9), 10 + i, std::nullopt}));
+      records.push_back(Reference(key, {BlobFileId(partition == 2 ? 4 : 9), 10 + i, std::nullopt}));
     }
   }
   for (const TableProperties& p :
        {Write(records, 2), (*OpenTable(&file_system_, kPath, cache_.get()))->properties()}) {
-    ASSERT_EQ(p.births.size(), 2u);
-    EXPECT_EQ(p.births[0].birth, Birth(9));
-    EXPECT_EQ(p.births[1].birth, Birth(4));
-    ASSERT_EQ(p.births[0].partitions.size(), 2u);
-    EXPECT_EQ(p.births[0].partitions[0].partition, 0x0501u);
-    EXPECT_EQ(p.births[0].partitions[1].partition, 0x0503u);
-    ASSERT_EQ(p.births[1].partitions.size(), 1u);
-    EXPECT_EQ(p.births[1].partitions[0].partition, 0x0502u);
-    EXPECT_EQ(p.births[0].partitions[0].records, 1u);
-    EXPECT_EQ(p.births[0].partitions[1].records, 3u);
-    EXPECT_EQ(p.births[0].partitions[1].raw_bytes, 10u + 11 + 12);
-    EXPECT_EQ(p.births[1].partitions[0].raw_bytes, 10u + 11);
+    ASSERT_EQ(p.blob_files.size(), 2u);
+    EXPECT_EQ(p.blob_files[0].blob_file, BlobFileId(9));
+    EXPECT_EQ(p.blob_files[1].blob_file, BlobFileId(4));
+    ASSERT_EQ(p.blob_files[0].partitions.size(), 2u);
+    EXPECT_EQ(p.blob_files[0].partitions[0].partition, 0x0501u);
+    EXPECT_EQ(p.blob_files[0].partitions[1].partition, 0x0503u);
+    ASSERT_EQ(p.blob_files[1].partitions.size(), 1u);
+    EXPECT_EQ(p.blob_files[1].partitions[0].partition, 0x0502u);
+    EXPECT_EQ(p.blob_files[0].partitions[0].records, 1u);
+    EXPECT_EQ(p.blob_files[0].partitions[1].records, 3u);
+    EXPECT_EQ(p.blob_files[0].partitions[1].raw_bytes, 10u + 11 + 12);
+    EXPECT_EQ(p.blob_files[1].partitions[0].raw_bytes, 10u + 11);
   }
 }
 
 // Older libraries can read files without newer features.
-TEST_F(BirthTableFileTest, TheVersionIsTheOldestThatCanHoldTheFile) {
+TEST_F(BlobFileTableFileTest, TheVersionIsTheOldestThatCanHoldTheFile) {
   const std::string key = InternalKey(0, 7, "k");
-  const OwnedRecord reference = Reference(key, {Birth(9), 300, std::nullopt});
+  const OwnedRecord reference = Reference(key, {BlobFileId(9), 300, std::nullopt});
   Write({{key, RecordKind::kPut, 0, "v"}, {key + "l", RecordKind::kAppend, 0, "v"}});
   EXPECT_EQ(FooterOf().version, 1u);
   for (const OwnedRecord& record :
@@ -200,12 +201,12 @@ TEST_F(BirthTableFileTest, TheVersionIsTheOldestThatCanHoldTheFile) {
   EXPECT_EQ(FooterOf().version, 2u);
 }
 
-TEST_P(BirthTableVersionsTest, AReferenceWithABadIndexIsCorruptionHoweverItIsMet) {
+TEST_P(BlobFileTableVersionsTest, AReferenceWithABadIndexIsCorruptionHoweverItIsMet) {
   const std::string key = InternalKey(0, 7, "k");
-  Write({Reference(InternalKey(0, 7, "a"), {Birth(4), 2, std::nullopt}),
-         Reference(key, {Birth(9), kRawBytes, std::nullopt}),
+  Write({Reference(InternalKey(0, 7, "a"), {BlobFileId(4), 2, std::nullopt}),
+         Reference(key, {BlobFileId(9), kRawBytes, std::nullopt}),
          {InternalKey(0, 7, "z"), RecordKind::kPut, 0, "v"}});
-  ChangeByte(-1, '\x02');  // the file has only two births
+  ChangeByte(-1, '\x02');  // the file has only two blob files
   const auto reader = *OpenTable(&file_system_, kPath, cache_.get());
   Lookup lookup(key, 0);
   const Status got = reader->Get(&lookup);
@@ -219,8 +220,8 @@ TEST_P(BirthTableVersionsTest, AReferenceWithABadIndexIsCorruptionHoweverItIsMet
   EXPECT_TRUE(NamesPlace(verified, "reference")) << verified.ToString();
 }
 
-TEST_P(BirthTableVersionsTest, VerificationCountsWhatIsReferenced) {
-  Write({Reference(InternalKey(0, 7, "k"), {Birth(9), kRawBytes, std::nullopt})});
+TEST_P(BlobFileTableVersionsTest, VerificationCountsWhatIsReferenced) {
+  Write({Reference(InternalKey(0, 7, "k"), {BlobFileId(9), kRawBytes, std::nullopt})});
   ASSERT_TRUE(VerifyTableFile(&file_system_, kPath, {}).ok());
   ChangeByte(-1, '\0');
   ASSERT_TRUE(VerifyTableFile(&file_system_, kPath, {}).ok()) << "nothing has changed";
@@ -231,11 +232,11 @@ TEST_P(BirthTableVersionsTest, VerificationCountsWhatIsReferenced) {
   EXPECT_TRUE(NamesPlace(verified, "properties")) << verified.ToString();
 }
 
-TEST_F(BirthTableFileTest, TheWriterRefusesWhatIsNoReference) {
+TEST_F(BlobFileTableFileTest, TheWriterRefusesWhatIsNoReference) {
   const auto writer =
       TableWriter::Create({}, std::move(file_system_.Create(kPath, 1 << 16)).value(), kPath);
   std::string reference;
-  EncodeReference({Birth(9), 300, std::nullopt}, &reference);
+  EncodeReference({BlobFileId(9), 300, std::nullopt}, &reference);
   const std::string key = InternalKey(0, 7, "k");
   EXPECT_TRUE(writer->Add({key, RecordKind::kPutReference, 0, "no reference"}).IsInvalidArgument());
   EXPECT_TRUE(
@@ -244,8 +245,9 @@ TEST_F(BirthTableFileTest, TheWriterRefusesWhatIsNoReference) {
   EXPECT_TRUE(writer->Add({key, RecordKind::kPutReference, 0, reference}).ok());
   TableProperties properties;
   ASSERT_TRUE(writer->Finish(&properties).ok());
-  ASSERT_EQ(properties.births.size(), 1u);
-  EXPECT_EQ(properties.births[0].partitions[0].records, 1u) << "what was refused is not counted";
+  ASSERT_EQ(properties.blob_files.size(), 1u);
+  EXPECT_EQ(properties.blob_files[0].partitions[0].records, 1u)
+      << "what was refused is not counted";
 }
 
 }  // namespace
