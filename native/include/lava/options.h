@@ -82,7 +82,8 @@ enum class WalMode : uint8_t {
 /// the policy: an instance may be opened with any policy, and the policy may change at run time.
 enum class ValuePolicy : uint8_t {
   kAutomatic,  // the cheaper job in each case
-  kCollect,    // only collections, which keep blob files (LavaStore 3.3.2, Scavenger 3.3)
+  kCollect,    // only collections, which leave values in their blob files (LavaStore 3.3.2,
+               // Scavenger 3.3)
   kMerge,      // only compactions, for the keys that they move down (DiffKV 3.3, 3.4)
   kGreedy,     // only collections, of the file with most garbage at any cost (DiffKV 4.2)
 };

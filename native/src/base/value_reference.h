@@ -9,9 +9,10 @@
 
 namespace lava {
 
-/// Replaces a value that was moved to a value file. A reference names the file in which the value
-/// was first written (its blob file), not its current file: a version's inheritance maps blob files
-/// to files, so the collector moves values without touching the tree (LavaStore 3.3.2).
+/// Replaces a value that was moved to a value file. A reference names the value's blob file, the
+/// logical file in which the value was first written. A version maps blob files to the value files
+/// that hold their values now, so the collector moves values without touching the tree
+/// (LavaStore 3.3.2).
 struct ValueReference {
   FileId blob_file;
   uint64_t raw_bytes = 0;             // of the value
@@ -24,7 +25,8 @@ struct ValueReference {
   auto operator<=>(const ValueReference&) const = default;
 };
 
-/// Records and raw bytes of one blob file: in a value file, or referenced by a key SST.
+/// The records and raw bytes of one blob file that a key SST references, or that a value file
+/// holds.
 struct BlobReference {
   FileId blob_file;
   uint64_t records = 0;

@@ -134,9 +134,9 @@ class LivingReferences {
 };
 
 // Decides which file a live value goes to. A blob file may be split by temperature, but a key may
-// have at most one hot and one cold place, because a lookup asks every place. Therefore a blob file
-// with locations outside the inputs is not split; its values keep the temperature of their input
-// file.
+// have at most one hot and one cold location, because a lookup asks every location. Therefore a
+// blob file with locations outside the inputs is not split; its values keep the temperature of
+// their input file.
 class Temperatures {
  public:
   Temperatures(const JobContext& context, const GcInput& input) : drops_(context.drop_cache) {

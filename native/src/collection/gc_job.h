@@ -31,10 +31,10 @@ struct GcOutput {
   uint64_t bytes_written = 0;
 };
 
-/// Copies live values from value files to new ones in key order. Each value keeps its blob file and
-/// its stored form; only a value compressed with its file's dictionary is compressed again. Expired
-/// values count as dead: readers see the expiry in the reference, which a later compaction drops.
-/// Does not change the version. Memory does not grow with the files' sizes.
+/// Copies live values from value files to new ones in key order. Each value stays in its blob file
+/// and keeps its stored form; only a value compressed with its file's dictionary is compressed
+/// again. Expired values count as dead: readers see the expiry in the reference, which a later
+/// compaction drops. Does not change the version. Memory does not grow with the files' sizes.
 /// Threads:    any one.
 /// Durability: files are synced if context.value_writer.sync; the caller syncs the directory.
 /// Errors:     Corruption (names the file), IOError, NoSpace, Aborted. After an error the job has

@@ -8,7 +8,7 @@ namespace lava {
 
 /// The part of input.version that the compaction needs: the entries that overlap its inputs' range
 /// and the blob files that its inputs name. Of a blob file: its marks of expired values, and its
-/// places in input.merged_values and in files with values of lists, whose parts may have to be
+/// locations in input.merged_values and in files with values of lists, whose parts may have to be
 /// joined. The result holds no other value file, so files that are collected meanwhile are freed at
 /// once. Threads:    any thread. The time grows with the inputs and the files that overlap them.
 std::shared_ptr<const Version> ScopeOf(const CompactionInput& input);

@@ -12,7 +12,7 @@
 
 namespace lava {
 
-/// Rewrites values of chosen value files during a compaction, in key order and under new blob files
+/// Rewrites values of chosen value files during a compaction, in key order and into new blob files
 /// (LavaStore 3.2.2, DiffKV 3.3).
 /// Threads:    one.
 /// Ownership:  version, files and output must outlive this object.

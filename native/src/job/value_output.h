@@ -41,7 +41,7 @@ class ValueOutput final : public SegmentOutput {
   bool Separates(Slice key, uint64_t raw_bytes) const {
     return raw_bytes > context_.inline_bytes_max || OptionsOf(key, raw_bytes) != nullptr;
   }
-  /// Copies a value from another file under a new blob file, and turns the record into a reference
+  /// Copies a value from another file into a new blob file, and turns the record into a reference
   /// to the copy. The record's value is valid until the next call.
   Status MoveStored(Record* record, const StoredValue& stored, std::optional<uint64_t> timestamp);
   /// Copies a value that is stored in another value file, and keeps its blob file.

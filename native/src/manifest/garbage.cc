@@ -10,11 +10,10 @@ namespace {
 
 // One blob file, summed over the files that hold its values. Raw bytes.
 struct BlobFileView {
-  uint64_t held = 0;            // in all files that have a location for it
+  uint64_t held = 0;            // in all value files that hold values of it
   uint64_t referenced = 0;      // upper bound
   uint64_t referenced_min = 0;  // lower bound: without clipped entries
-  bool inherited =
-      false;  // the blob file is not solely in the file where its values were first written
+  bool inherited = false;       // not all values are in the file in which they were first written
 };
 
 uint64_t HeldBy(const ValueFileMeta& file, const FileId& blob_file) {

@@ -65,7 +65,7 @@ struct ValueFileMeta : StoredFile {
   /// group's id is the number of its first file. 0: not known.
   uint64_t group = 0;
   std::string lower, upper;               // own bounds: [lower, upper) covers all keys
-  std::vector<BlobReference> blob_files;  // blob files of the values it holds, ascending
+  std::vector<BlobReference> blob_files;  // of the values it holds; ascending
   /// By table id; empty in files of manifests before format 3.
   std::map<uint64_t, TableShare> tables;
 };
@@ -106,15 +106,16 @@ class FileRange {
   FileList::const_iterator begin_, end_;
 };
 
-/// A location of a blob file: the file that now holds the blob file's values for keys in [lower,
+/// Where values of a blob file are now: the value file that holds those with keys in [lower,
 /// upper).
 struct BlobLocation {
   std::shared_ptr<ValueFileMeta> file;
   std::string lower, upper;
 };
 
-/// A blob file that at least one key file of a version names. Some references to it may be stale: a
-/// newer record of their key exists, and their value is gone.
+/// A logical file in which values were first written, and the value files that hold them now. At
+/// least one key file of the version references it. Some references to it may be stale: a newer
+/// record of their key exists, and their value is gone.
 struct BlobFile {
   std::vector<BlobLocation> locations;  // a key may have two: a hot one and a cold one
   uint64_t named_by = 0;                // number of entries of key files
@@ -151,8 +152,8 @@ struct VersionSums {
 /// An immutable state of the tree. L0 is ordered newest first and may overlap. Deeper levels are
 /// ascending and disjoint. Blob files and value files follow from the edits and the key files: a
 /// blob file leaves the version with the last key file that names it, a value file with its last
-/// blob file. Copies share the parts that an edit does not change; see SharedList. Threads:    any,
-/// once the version is installed.
+/// blob file. Copies share the parts that an edit does not change; see SharedList.
+/// Threads:    any, once the version is installed.
 struct Version {
   std::array<FileList, kLevelCountMax> levels;
   SharedMap<FileId, std::shared_ptr<const BlobFile>> blob_files;

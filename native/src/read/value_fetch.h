@@ -41,7 +41,7 @@ class ValueFetch {
     uint32_t key_bytes;
     ValueReference reference;
     uint64_t offset;
-    size_t next_location = 0;  // the next place of the blob file to ask
+    size_t next_location = 0;  // the next location of the blob file to ask
     const ValueReader* reader = nullptr;
     ValueHandle handle;
   };

@@ -39,8 +39,8 @@ Status LookUpInFiles(const Version& version, Lookup* lookup) {
 
 namespace {
 
-// Calls get(file) for each place of the reference's blob file that may hold the key. False if the
-// value is in none of them.
+// Calls get(file) for each location of the reference's blob file that may hold the key. False if
+// the value is in none of them.
 template <typename Get>
 Result<bool> AskLocations(const Version& version, Slice key, const ValueReference& reference,
                           Get get) {

@@ -17,9 +17,9 @@ namespace lava {
 /// Errors:     those of the readers.
 Status LookUpInFiles(const Version& version, Lookup* lookup);
 
-/// Reads a value from the file that holds it now, according to the places of its blob file. *value
-/// borrows from *pin. Usually one place applies. If hot and cold values are separate there are two,
-/// and the index of the wrong file has no such key.
+/// Reads a value from the file that holds it now, according to the locations of its blob file.
+/// *value borrows from *pin. Usually one location applies. If hot and cold values are separate
+/// there are two, and the index of the wrong file has no such key.
 /// Errors:     Corruption if no file has the value. The reference must be the newest record of its
 ///             key, and HasExpired() must be false, so the value was lost. Also readers' errors.
 Status ReadValue(const Version& version, Slice key, const ValueReference& reference,

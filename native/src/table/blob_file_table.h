@@ -16,7 +16,7 @@ namespace lava::ksst {
 
 /// Fills a file's table of blob files while it is written.
 /// Threads:    one thread.
-/// Ownership:  blob files must outlive it.
+/// Ownership:  blob_files must outlive it.
 class BlobFileTableBuilder {
  public:
   explicit BlobFileTableBuilder(std::vector<TableProperties::NamedBlobFile>* blob_files)

@@ -48,7 +48,7 @@ struct TableProperties {
     int64_t oldest_expiry_ms = INT64_MAX;  // reserved for TTL-driven compaction
   };
   std::map<uint64_t, PerTable> tables;  // by table id
-  /// A blob file that references of this file name by its index in blob files.
+  /// A blob file that references of this file name by its index in blob_files.
   struct NamedBlobFile {
     struct Share {
       uint64_t partition = 0;

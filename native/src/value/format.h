@@ -106,11 +106,11 @@ inline constexpr size_t kRecordFrontBytes = 15;
 /// Bytes of the stored value in a record of a value log; 0 if no such record exists.
 uint64_t StoredBytesOf(uint32_t blob_file, uint64_t key_bytes, uint64_t record_bytes);
 
-/// blob files: in the order of their indexes.
+/// blob_files: in the order of their indexes.
 void EncodeProperties(const ValueFileProperties& properties,
                       std::span<const BlobReference> blob_files, std::string* out);
-/// Returns null, or an error message. *blob files keeps the order of the indexes; properties->blob
-/// files is sorted.
+/// Returns null, or an error message. *blob_files keeps the order of the indexes;
+/// properties->blob_files is sorted.
 const char* DecodeProperties(Slice in, ValueFileProperties* properties,
                              std::vector<FileId>* blob_files);
 /// Sorts blob files. Returns false if a blob file occurs twice.

@@ -45,7 +45,7 @@ class LogIndexBuilder {
 /// Threads:    any thread; const.
 class LogIndex {
  public:
-  /// Returns null, or an error message. records_end: where the file's records end. blob files:
+  /// Returns null, or an error message. records_end: where the file's records end. blob_files:
   /// number of blob files of the file; with more than one the index is of version 4.
   const char* Load(Slice payload, uint64_t records_end, size_t blob_files);
 

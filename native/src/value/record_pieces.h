@@ -22,7 +22,7 @@ struct PiecewiseRead {
 namespace vsst {
 
 /// Hands the sink the value of a record in pieces, with no more than the buffer in memory at once.
-/// offset, bytes: handle of all records of this key in the file. blob file: index that the record's
+/// offset, bytes: handle of all records of this key in the file. blob_file: index that the record's
 /// blob file must have; none: the record is alone at the handle, and its blob file may be any.
 /// Returns false, with nothing handed to the sink, if the record is compressed or not the expected
 /// one; a read of the whole record then gives the value or the error.

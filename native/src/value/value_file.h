@@ -11,8 +11,8 @@
 namespace lava {
 
 /// Properties of a finished value SST. Its properties block stores all but the file's size and
-/// checksum; the manifest stores these two and most of the others. A blob file is the id of the
-/// value file to which a value was first written.
+/// checksum; the manifest stores these two and most of the others. A blob file is the logical file
+/// in which a value was first written.
 struct ValueFileProperties {
   uint64_t file_bytes = 0;
   uint32_t file_crc32c = 0;  // of all bytes of the file; only its writer sets it, otherwise 0

@@ -44,8 +44,8 @@ class ValueLogWriter {
   static std::unique_ptr<ValueLogWriter> Create(const ValueLogOptions& options,
                                                 std::unique_ptr<fs::AppendFile> file,
                                                 std::string path, const FileId& id);
-  /// key: internal key. blob file: index below kLogBlobFilesMax; it stands for the file id with the
-  /// file's number + blob file. If anything lives in Finish(), a record of each index up to the
+  /// key: internal key. blob_file: index below kLogBlobFilesMax; it stands for the file id with the
+  /// file's number + blob_file. If anything lives in Finish(), a record of each index up to the
   /// highest one used must live. *record: where the record stands.
   virtual Status Append(Slice key, Slice value, uint32_t blob_file, LoggedRecord* record) = 0;
   /// Like Append(), for a value that need not be in memory as a whole. On success, each byte of the

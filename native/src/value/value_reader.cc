@@ -97,7 +97,7 @@ class ValueSstReader final : public ValueReader {
 
   // For the scanners below.
   bool InBounds(Slice key, const FileId& blob_file) const;
-  /// Finds the only records that may be of key, or NotFound, by the index alone. blob file must be
+  /// Finds the only records that may be of key, or NotFound, by the index alone. blob_file must be
   /// one of the file's.
   Status FindHandle(Slice key, const FileId& blob_file, ValueHandle* handle) const;
   /// Finds (key, blob file) in the records of a handle.

@@ -49,7 +49,7 @@ class ValueWriter {
   static std::unique_ptr<ValueWriter> Create(const ValueWriterOptions& options,
                                              std::unique_ptr<fs::AppendFile> file,
                                              std::string path);
-  /// key: internal key. blob file: this file's own id if the value was not in a value file before.
+  /// key: internal key. blob_file: this file's own id if the value was not in a value file before.
   virtual Status Add(Slice key, const FileId& blob_file, Slice value) = 0;
   /// Adds a value as another value SST stores it (ValueReader::ReadStored()), so that a value is
   /// compressed only once in its life.
