@@ -53,7 +53,7 @@ inline void CheckDataBlock(const ksst::DataBlock& block) {
     if (record.prefix_bytes > record.key.size()) FuzzFailed("blocks", "a prefix beyond its key");
     if (records % 4 != 0) continue;
     const bool prefix_delete = record.kind == RecordKind::kPrefixDelete;
-    ksst::DataEntry entry;
+    ksst::DataBlockEntry entry;
     const uint64_t hash =
         prefix_delete ? ksst::PrefixDeleteHash(record.key) : ksst::PointHash(record.key);
     if (block.Find(record.key, hash, prefix_delete, &entry) &&

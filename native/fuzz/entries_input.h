@@ -8,7 +8,7 @@
 
 #include "base/compression.h"
 #include "fuzz/fuzz_input.h"
-#include "value/entry_record.h"
+#include "value/changelog_entry.h"
 #include "value/format.h"
 
 namespace lava::fuzzing {
@@ -32,7 +32,7 @@ inline std::string EntryRecords(InputReader* in) {
     const size_t length = in->Byte();
     const Slice content = in->Take(length);
     if ((shape & 2) != 0)
-      vsst::EncodeEntryHead(
+      vsst::EncodeChangelogEntryHead(
           {length + 1, length, (shape & 4) != 0, uint32_t{shape} >> 3 & 1, content}, &value);
     else
       value = content;
@@ -53,7 +53,7 @@ inline int RunEntriesInput(const uint8_t* data, size_t size) {
   const uint8_t shape = in.Byte();
   const ExactCopy copy((shape & 1) != 0 ? EntryRecords(&in) : std::string(in.rest()));
   const Slice bytes = copy.get();
-  vsst::EntryReader reader(kEntriesName, kEntriesOffset, bytes);
+  vsst::ChangelogEntryReader reader(kEntriesName, kEntriesOffset, bytes);
   std::string entry, value;
   while (!reader.done()) {
     const uint64_t begin = reader.offset();
@@ -69,12 +69,12 @@ inline int RunEntriesInput(const uint8_t* data, size_t size) {
     // value.
     const Slice alone = bytes.substr(begin - kEntriesOffset, end - begin);
     std::string again;
-    vsst::EntryReader same(kEntriesName, begin, alone);
+    vsst::ChangelogEntryReader same(kEntriesName, begin, alone);
     if (!same.Next(&again).ok() || !same.done() || again != entry)
       FuzzFailed("entries", "an entry alone is another one");
-    if (vsst::EntryReader(kEntriesName, begin + 1, alone).Next(&again).ok())
+    if (vsst::ChangelogEntryReader(kEntriesName, begin + 1, alone).Next(&again).ok())
       FuzzFailed("entries", "an entry is found where it is not");
-    if (vsst::EntryReader::ReadValue(kEntriesName, begin, alone, &value).ok())
+    if (vsst::ChangelogEntryReader::ReadValue(kEntriesName, begin, alone, &value).ok())
       FuzzFailed("entries", "a head is read as a value");
   }
   return 0;

@@ -134,7 +134,7 @@ inline void WriteOn(Manifest* manifest) {
   const ManifestState& state = manifest->state();
   if (!state.tables.empty()) second.dropped.push_back(state.tables.begin()->first);
   for (uint32_t level = 0; level < kLevelCountMax; ++level)
-    for (const FileEntry& entry : state.version->levels[level]) second.Remove(level, entry);
+    for (const KeyFileEntry& entry : state.version->levels[level]) second.Remove(level, entry);
   for (const VersionEdit* edit : {&first, &second}) {
     const Status status = manifest->LogAndApply(*edit);
     if (!status.ok())

@@ -12,7 +12,7 @@ namespace lava::fuzzing {
 
 /// A state that uses every field of an edit: several levels, a file that occurs twice, all kinds of
 /// tables, and blob files that are named, inherited, split and removed.
-inline FileEntry SomeFile(uint64_t number, std::string lower, std::string upper) {
+inline KeyFileEntry SomeFile(uint64_t number, std::string lower, std::string upper) {
   auto meta = std::make_shared<FileMeta>();
   meta->id = {{7, 9}, number};
   meta->bytes = 1000 + number;
@@ -52,12 +52,12 @@ inline VersionEdit SomeSnapshot() {
       {"list", 42, {.kind = TableKind::kList, .ttl_layout = TtlLayout::kList, .ttl_ms = 5}});
   edit.registered.push_back({"map", uint64_t{1} << 39, {.kind = TableKind::kMap}});
   edit.registered.push_back({"value", 43, {}});
-  FileEntry newest = SomeFile(3, "a", "z");
+  KeyFileEntry newest = SomeFile(3, "a", "z");
   newest.file->blob_references = {
       {{{7, 9}, 100}, 5, 5000}, {{{7, 9}, 101}, 7, 900}, {{{7, 9}, 105}, 1, 9}};
   edit.Add(0, newest);
   edit.Add(0, SomeFile(2, "b", "c"));
-  const FileEntry twice = SomeFile(1, "d", "m");
+  const KeyFileEntry twice = SomeFile(1, "d", "m");
   twice.file->blob_references = {{{{7, 9}, 101}, 2, 300}};
   edit.AddNewValueFile(SomeValueFile(100, "a", "c", {{{{7, 9}, 100}, 9, 9000}}));
   edit.values_added.push_back(

@@ -145,7 +145,7 @@ inline void RunTreeOf(Slice in) {
 
 struct DecodedKey {
   std::string key;
-  vsst::KeyEntry entry;
+  vsst::KeyBlockEntry entry;
 };
 
 /// Decodes the entries of a block that follows another one; false when it is malformed.

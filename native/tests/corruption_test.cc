@@ -187,7 +187,7 @@ std::vector<Extent> ExtentsOf(fs::FileSystem* file_system, const std::string& pa
   EXPECT_OK(manifest.status());
   const auto shown = [&](const std::string& key) {
     for (const auto& level : (*manifest)->state().version->levels)
-      for (const FileEntry& entry : level)
+      for (const KeyFileEntry& entry : level)
         if (path.ends_with(entry.file->id.FileName()) && key >= entry.lower && key < entry.upper)
           return true;
     return false;

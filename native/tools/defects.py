@@ -701,7 +701,7 @@ DEFECTS = [
            "if (inline_bytes > DB::kInlineBytesMax) return Status::NotFound();",
            "static_cast<void>(inline_bytes);", ("entries",)),
     Defect("an entry is read without the value's bytes that it lacks left out",
-           "src/value/entry_record.cc", "entry->append(value_, head.inline_bytes);",
+           "src/value/changelog_entry.cc", "entry->append(value_, head.inline_bytes);",
            "entry->append(value_);", ("entries", "metamorphic")),
     Defect("a value whose put failed stays its key's among the entries", "src/db/log_entries.cc",
            "segments_.changelog()->Withdraw();", "", ("entries",)),

@@ -42,13 +42,13 @@ class Candidate {
 };
 
 uint64_t sink = 0;
-void Touch(const Entry& e) { sink += static_cast<uint8_t>(*e.value_area()); }
+void Touch(const MemtableEntry& e) { sink += static_cast<uint8_t>(*e.value_area()); }
 
 class SkipListCandidate final : public Candidate {
  public:
   void Insert(Slice key, Slice value) override { list_.Insert(key, value); }
   bool Get(Slice key) override {
-    const Entry* e = list_.Find(key);
+    const MemtableEntry* e = list_.Find(key);
     if (e != nullptr) Touch(*e);
     return e != nullptr;
   }
@@ -57,13 +57,14 @@ class SkipListCandidate final : public Candidate {
   }
   size_t Scan(Slice from, size_t count) override {
     size_t n = 0;
-    for (Entry* e = list_.Seek(from); e != nullptr && n < count; e = SkipList::Next(e, 0), ++n)
+    for (MemtableEntry* e = list_.Seek(from); e != nullptr && n < count;
+         e = SkipList::Next(e, 0), ++n)
       Touch(*e);
     return n;
   }
   size_t Walk() override {
     size_t n = 0;
-    for (Entry* e = list_.First(); e != nullptr; e = SkipList::Next(e, 0), ++n) Touch(*e);
+    for (MemtableEntry* e = list_.First(); e != nullptr; e = SkipList::Next(e, 0), ++n) Touch(*e);
     return n;
   }
   uint64_t bytes() override { return arena_.charged_bytes(); }
@@ -80,8 +81,8 @@ class EntryCandidate : public Candidate {
   Arena::Ref NewEntry(Slice key, Slice value) {
     uint8_t slot_class;
     const Arena::Ref ref = arena_.Allocate(
-        sizeof(Entry) + key.size() + std::max<size_t>(8, value.size()), &slot_class);
-    Entry* e = EntryAt(arena_, ref);
+        sizeof(MemtableEntry) + key.size() + std::max<size_t>(8, value.size()), &slot_class);
+    MemtableEntry* e = EntryAt(arena_, ref);
     e->value_bytes = static_cast<uint32_t>(value.size());
     e->key_word = static_cast<uint32_t>(key.size() << 8) | 1;
     e->prefix_word = slot_class;
@@ -99,7 +100,7 @@ class RadixCandidate final : public EntryCandidate {
     tree_.Insert(EntryAt(arena_, NewEntry(key, value)));
   }
   bool Get(Slice key) override {
-    const Entry* e = tree_.Find(key);
+    const MemtableEntry* e = tree_.Find(key);
     if (e != nullptr) Touch(*e);
     return e != nullptr;
   }
@@ -108,7 +109,7 @@ class RadixCandidate final : public EntryCandidate {
   }
   size_t Scan(Slice from, size_t count) override {
     size_t n = 0;
-    tree_.Walk(from, [&](Entry* e) {
+    tree_.Walk(from, [&](MemtableEntry* e) {
       Touch(*e);
       return ++n < count;
     });
@@ -126,7 +127,7 @@ class TreeCandidate : public EntryCandidate {
  public:
   void Insert(Slice key, Slice value) override { tree_.Insert(NewEntry(key, value)); }
   bool Get(Slice key) override {
-    const Entry* e = Find(key);
+    const MemtableEntry* e = Find(key);
     if (e != nullptr) Touch(*e);
     return e != nullptr;
   }
@@ -144,10 +145,10 @@ class TreeCandidate : public EntryCandidate {
   uint64_t bytes() override { return arena_.charged_bytes() + nodes_.charged_bytes(); }
 
  protected:
-  const Entry* Find(Slice key) {
+  const MemtableEntry* Find(Slice key) {
     const auto p = tree_.Seek({key, false});
     if (!p.valid()) return nullptr;
-    const Entry* e = EntryAt(arena_, tree_.At(p));
+    const MemtableEntry* e = EntryAt(arena_, tree_.At(p));
     return e->key() == key ? e : nullptr;
   }
   Arena nodes_{&counter_};

@@ -12,7 +12,7 @@ class RadixTree {
  public:
   explicit RadixTree(Arena* nodes) : arena_(*nodes) {}
 
-  void Insert(Entry* entry) {
+  void Insert(MemtableEntry* entry) {
     if (root_ == nullptr) {
       root_ = Leaf(entry);
       return;
@@ -31,11 +31,11 @@ class RadixTree {
       ++depth;
     }
   }
-  Entry* Find(Slice key) {
+  MemtableEntry* Find(Slice key) {
     void* at = root_;
     for (uint32_t depth = 0; at != nullptr; ++depth) {
       if (IsLeaf(at)) {
-        Entry* e = EntryOf(at);
+        MemtableEntry* e = EntryOf(at);
         return e->key() == key ? e : nullptr;
       }
       Node* node = static_cast<Node*>(at);
@@ -85,11 +85,11 @@ class RadixTree {
   }
   // Slots are 8-byte aligned, so bit 0 is free. Entries are in the other arena.
   static bool IsLeaf(void* p) { return (reinterpret_cast<uintptr_t>(p) & 1) != 0; }
-  static void* Leaf(Entry* e) {
+  static void* Leaf(MemtableEntry* e) {
     return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(e) | 1);
   }
-  static Entry* EntryOf(void* p) {
-    return reinterpret_cast<Entry*>(reinterpret_cast<uintptr_t>(p) & ~uintptr_t{1});
+  static MemtableEntry* EntryOf(void* p) {
+    return reinterpret_cast<MemtableEntry*>(reinterpret_cast<uintptr_t>(p) & ~uintptr_t{1});
   }
   template <typename T>
   T* New(Type type) {
@@ -230,7 +230,7 @@ class RadixTree {
       n->prefix[i] = ByteAt(key, depth + i);
     return n;
   }
-  void SplitLeaf(void** link, Entry* entry, uint32_t depth) {
+  void SplitLeaf(void** link, MemtableEntry* entry, uint32_t depth) {
     const Slice a = EntryOf(*link)->key(), b = entry->key();
     uint32_t same = depth;
     while (ByteAt(a, same) == ByteAt(b, same)) ++same;
@@ -239,7 +239,7 @@ class RadixTree {
     InsertSorted(n, ByteAt(b, same), Leaf(entry));
     *link = n;
   }
-  void SplitPrefix(void** link, Entry* entry, uint32_t depth, uint32_t match) {
+  void SplitPrefix(void** link, MemtableEntry* entry, uint32_t depth, uint32_t match) {
     Node* node = static_cast<Node*>(*link);
     const Slice full = MinKey(node);
     Node4* n = NewBranch(entry->key(), depth, match);
@@ -253,7 +253,7 @@ class RadixTree {
   template <typename F>
   bool WalkFrom(void* p, Slice from, uint32_t depth, bool bounded, const F& visit) {
     if (IsLeaf(p)) {
-      Entry* e = EntryOf(p);
+      MemtableEntry* e = EntryOf(p);
       return (bounded && e->key() < from) || visit(e);
     }
     Node* node = static_cast<Node*>(p);

@@ -13,12 +13,12 @@ class SkipList {
  public:
   explicit SkipList(Arena* arena) : arena_(*arena) { head_ = NewNode(kHeightMax, 0); }
 
-  Entry* Insert(Slice key, Slice value) {
-    Entry* before[kHeightMax];
+  MemtableEntry* Insert(Slice key, Slice value) {
+    MemtableEntry* before[kHeightMax];
     FindLess(key, before);
     uint32_t height = 1;
     while (height < kHeightMax && random_() % 4 == 0) ++height;
-    Entry* e = NewNode(height, key.size() + value.size());
+    MemtableEntry* e = NewNode(height, key.size() + value.size());
     e->value_bytes = static_cast<uint32_t>(value.size());
     e->key_word = static_cast<uint32_t>(key.size() << 8) | 1;
     e->prefix_word = 0;
@@ -32,31 +32,31 @@ class SkipList {
     height_ = std::max(height_, height);
     return e;
   }
-  Entry* Find(Slice key) {
-    Entry* e = Seek(key);
+  MemtableEntry* Find(Slice key) {
+    MemtableEntry* e = Seek(key);
     return e != nullptr && e->key() == key ? e : nullptr;
   }
-  Entry* First() { return Next(head_, 0); }
-  Entry* Seek(Slice key) { return FindLess(key, nullptr); }
-  static Entry*& Next(Entry* e, uint32_t level) {
-    return reinterpret_cast<Entry**>(e)[-1 - static_cast<ptrdiff_t>(level)];
+  MemtableEntry* First() { return Next(head_, 0); }
+  MemtableEntry* Seek(Slice key) { return FindLess(key, nullptr); }
+  static MemtableEntry*& Next(MemtableEntry* e, uint32_t level) {
+    return reinterpret_cast<MemtableEntry**>(e)[-1 - static_cast<ptrdiff_t>(level)];
   }
 
  private:
   static constexpr uint32_t kHeightMax = 12;
-  Entry* NewNode(uint32_t height, size_t bytes) {
+  MemtableEntry* NewNode(uint32_t height, size_t bytes) {
     uint8_t slot_class;
-    char* slot =
-        arena_.At(arena_.Allocate(height * sizeof(Entry*) + sizeof(Entry) + bytes, &slot_class));
-    std::memset(slot, 0, height * sizeof(Entry*));
-    return reinterpret_cast<Entry*>(slot + height * sizeof(Entry*));
+    char* slot = arena_.At(arena_.Allocate(
+        height * sizeof(MemtableEntry*) + sizeof(MemtableEntry) + bytes, &slot_class));
+    std::memset(slot, 0, height * sizeof(MemtableEntry*));
+    return reinterpret_cast<MemtableEntry*>(slot + height * sizeof(MemtableEntry*));
   }
-  Entry* FindLess(Slice key, Entry** before) {
-    Entry* e = head_;
-    Entry* last_bigger = nullptr;
+  MemtableEntry* FindLess(Slice key, MemtableEntry** before) {
+    MemtableEntry* e = head_;
+    MemtableEntry* last_bigger = nullptr;
     for (uint32_t level = height_; level-- > 0;) {
       for (;;) {
-        Entry* next = Next(e, level);
+        MemtableEntry* next = Next(e, level);
         if (next == nullptr || next == last_bigger || next->key() >= key) {
           last_bigger = next;
           break;
@@ -69,7 +69,7 @@ class SkipList {
   }
 
   Arena& arena_;
-  Entry* head_;
+  MemtableEntry* head_;
   uint32_t height_ = 1;
   std::minstd_rand random_;
 };

@@ -27,7 +27,7 @@ std::vector<std::unique_ptr<MergeRun>> OpenRuns(const CompactionInput& input) {
   std::vector<std::unique_ptr<MergeRun>> runs;
   for (const CompactionInput::Level& level : input.inputs) {
     if (level.level == 0) {
-      for (const FileEntry& entry : level.entries) runs.push_back(NewFileRun(entry, options));
+      for (const KeyFileEntry& entry : level.entries) runs.push_back(NewFileRun(entry, options));
     } else if (!level.entries.empty()) {
       runs.push_back(NewLevelRun(level.entries, options));
     }
@@ -38,7 +38,8 @@ std::vector<std::unique_ptr<MergeRun>> OpenRuns(const CompactionInput& input) {
 // Checked first: a file that arrives during the job would have had no tombstones at its start.
 Status AllPresent(const CompactionInput& input) {
   for (const CompactionInput::Level& level : input.inputs)
-    for (const FileEntry& entry : level.entries) LAVA_RETURN_IF_ERROR(ReaderOf(entry)->Presence());
+    for (const KeyFileEntry& entry : level.entries)
+      LAVA_RETURN_IF_ERROR(ReaderOf(entry)->Presence());
   return Status::OK();
 }
 
@@ -140,7 +141,7 @@ Status RunCompaction(const JobContext& context, const CompactionInput& input,
   output->records_expired = ttl.expired_count();
   output->dropped = ttl.dropped();
   for (const CompactionInput::Level& level : input.inputs)
-    for (const FileEntry& entry : level.entries) output->bytes_read += entry.file->bytes;
+    for (const KeyFileEntry& entry : level.entries) output->bytes_read += entry.file->bytes;
   return Status::OK();
 }
 

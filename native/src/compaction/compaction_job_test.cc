@@ -187,9 +187,9 @@ TEST(CompactionJob, ClippedEntriesShowOnlyTheirBounds) {
     tree.DeleteRange(TreeForTest::Key(partition, 7, "x"), TreeForTest::Key(partition, 7, "y"));
   }
   tree.SealAndFlush();
-  const FileEntry whole = tree.version()->levels[0][0];
+  const KeyFileEntry whole = tree.version()->levels[0][0];
   auto clipped = std::make_shared<Version>();
-  FileEntry left = whole, right = whole;
+  KeyFileEntry left = whole, right = whole;
   left.upper = std::string(1, '\1');
   right.lower = std::string(1, '\3');
   clipped->levels[0].push_back(left);

@@ -14,7 +14,7 @@ Range RangeOf(const CompactionInput& input) {
   Range range;
   bool first = true;
   for (const CompactionInput::Level& level : input.inputs) {
-    for (const FileEntry& entry : level.entries) {
+    for (const KeyFileEntry& entry : level.entries) {
       const bool ends = first || !range.upper.empty();
       range.lower = first ? Slice(entry.lower) : std::min<Slice>(range.lower, entry.lower);
       if (ends)
@@ -25,7 +25,7 @@ Range RangeOf(const CompactionInput& input) {
   return range;
 }
 
-bool Overlaps(const FileEntry& entry, const Range& range) {
+bool Overlaps(const KeyFileEntry& entry, const Range& range) {
   return (entry.upper.empty() || range.lower < entry.upper) &&
          (range.upper.empty() || entry.lower < range.upper);
 }
@@ -59,7 +59,7 @@ std::shared_ptr<const Version> ScopeOf(const CompactionInput& input) {
     const FileList& level = input.version->levels[n];
     auto begin = level.begin(), end = level.end();
     if (n > 0) {
-      begin = level.PartitionPoint([&](const FileEntry& entry) {
+      begin = level.PartitionPoint([&](const KeyFileEntry& entry) {
         return !entry.upper.empty() && Slice(entry.upper) <= range.lower;
       });
       end = begin;
@@ -69,7 +69,7 @@ std::shared_ptr<const Version> ScopeOf(const CompactionInput& input) {
       if (Overlaps(*begin, range)) scope->levels[n].push_back(*begin);
   }
   for (const CompactionInput::Level& level : input.inputs) {
-    for (const FileEntry& entry : level.entries) {
+    for (const KeyFileEntry& entry : level.entries) {
       for (const BlobReference& share : entry.file->blob_references) {
         const auto known = input.version->blob_files.find(share.blob_file);
         if (known == input.version->blob_files.end() || scope->blob_files.contains(share.blob_file))

@@ -12,7 +12,7 @@ FileId Id(uint64_t number) { return FileId{{}, number}; }
 std::string Show(const Version& version) {
   std::string text;
   for (const auto& level : version.levels) {
-    for (const FileEntry& entry : level) text += entry.lower + "-" + entry.upper + " ";
+    for (const KeyFileEntry& entry : level) text += entry.lower + "-" + entry.upper + " ";
     text += "|";
   }
   return text.substr(0, text.find_last_not_of('|') + 1);

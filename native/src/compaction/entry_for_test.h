@@ -10,8 +10,8 @@
 namespace lava {
 
 /// An entry that shows its whole file, from `lower` to `upper`.
-inline FileEntry Entry(const std::string& lower, const std::string& upper,
-                       std::vector<BlobReference> references = {}) {
+inline KeyFileEntry Entry(const std::string& lower, const std::string& upper,
+                          std::vector<BlobReference> references = {}) {
   auto file = std::make_shared<FileMeta>();
   file->lower = lower;
   file->upper = upper;

@@ -13,7 +13,7 @@ namespace {
 // A version may have several entries of one file, so the lower bound is part of the key.
 using EntryKey = std::pair<const FileMeta*, Slice>;
 
-EntryKey KeyOf(const FileEntry& entry) { return {entry.file.get(), entry.lower}; }
+EntryKey KeyOf(const KeyFileEntry& entry) { return {entry.file.get(), entry.lower}; }
 
 }  // namespace
 
@@ -23,31 +23,31 @@ OlderFiles::OlderFiles(const CompactionInput& input) {
   for (const CompactionInput::Level& level : input.inputs) {
     if (level.entries.empty()) continue;
     first_level = std::min(first_level, level.level);
-    for (const FileEntry& entry : level.entries) inputs.insert(KeyOf(entry));
+    for (const KeyFileEntry& entry : level.entries) inputs.insert(KeyOf(entry));
   }
   const auto& levels = input.version->levels;
   if (first_level == 0) {
     // L0 is ordered newest first: entries after the newest input are older than it.
     bool behind = false;
-    for (const FileEntry& entry : levels[0]) {
+    for (const KeyFileEntry& entry : levels[0]) {
       const bool is_input = inputs.contains(KeyOf(entry));
       behind |= is_input;
       if (behind && !is_input) overlapping_.push_back(&entry);
     }
   }
   for (uint32_t level = std::max(first_level, 1u); level < kLevelCountMax; ++level) {
-    std::vector<const FileEntry*> left;
-    for (const FileEntry& entry : levels[level])
+    std::vector<const KeyFileEntry*> left;
+    for (const KeyFileEntry& entry : levels[level])
       if (!inputs.contains(KeyOf(entry))) left.push_back(&entry);
     if (!left.empty()) levels_.push_back(std::move(left));
   }
 }
 
 bool OlderFiles::MayHoldKey(Slice key) const {
-  for (const FileEntry* e : overlapping_)
+  for (const KeyFileEntry* e : overlapping_)
     if (key >= e->lower && (e->upper.empty() || key < e->upper)) return true;
   for (const auto& level : levels_) {
-    const auto it = std::partition_point(level.begin(), level.end(), [&](const FileEntry* e) {
+    const auto it = std::partition_point(level.begin(), level.end(), [&](const KeyFileEntry* e) {
       return !e->upper.empty() && Slice(e->upper) <= key;
     });
     if (it != level.end() && key >= (*it)->lower) return true;
@@ -56,10 +56,10 @@ bool OlderFiles::MayHoldKey(Slice key) const {
 }
 
 bool OlderFiles::MayHoldRange(Slice lower, Slice upper) const {
-  for (const FileEntry* e : overlapping_)
+  for (const KeyFileEntry* e : overlapping_)
     if (RangesOverlap(lower, upper, e->lower, e->upper)) return true;
   for (const auto& level : levels_) {
-    const auto it = std::partition_point(level.begin(), level.end(), [&](const FileEntry* e) {
+    const auto it = std::partition_point(level.begin(), level.end(), [&](const KeyFileEntry* e) {
       return !e->upper.empty() && Slice(e->upper) <= lower;
     });
     if (it != level.end() && (upper.empty() || Slice((*it)->lower) < upper)) return true;

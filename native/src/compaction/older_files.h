@@ -19,8 +19,8 @@ class OlderFiles final : public OlderData {
   bool MayHoldRange(Slice lower, Slice upper) const override;
 
  private:
-  std::vector<const FileEntry*> overlapping_;          // of L0
-  std::vector<std::vector<const FileEntry*>> levels_;  // deeper, each ascending and disjoint
+  std::vector<const KeyFileEntry*> overlapping_;          // of L0
+  std::vector<std::vector<const KeyFileEntry*>> levels_;  // deeper, each ascending and disjoint
 };
 
 }  // namespace lava

@@ -60,7 +60,7 @@ TEST_F(OlderFilesTest, RangesMeetHalfOpen) {
 
 // One file with two entries in a version: the entry that is no input counts as older.
 TEST_F(OlderFilesTest, EntriesAreToldApartByTheirBounds) {
-  FileEntry low = Entry("a", "z"), high = low;
+  KeyFileEntry low = Entry("a", "z"), high = low;
   low.upper = "m";
   high.lower = "m";
   auto version = std::make_shared<Version>();

@@ -130,7 +130,7 @@ class TreeForTest {
   void Install(const CompactionInput& input, const CompactionOutput& output) {
     VersionEdit edit;
     for (const auto& part : input.inputs)
-      for (const FileEntry& entry : part.entries) edit.Remove(part.level, entry);
+      for (const KeyFileEntry& entry : part.entries) edit.Remove(part.level, entry);
     for (const auto& file : output.files) edit.Add(input.output_level, EntryOf(file));
     for (const auto& file : output.value_files) edit.AddNewValueFile(file);
     Apply(edit);
@@ -147,7 +147,7 @@ class TreeForTest {
     std::vector<std::unique_ptr<MergeRun>> runs;
     runs.push_back(NewMemTableRun(active_, false));
     for (const auto& table : sealed_) runs.push_back(NewMemTableRun(table, false));
-    for (const FileEntry& e : version_->levels[0]) runs.push_back(NewFileRun(e, {}));
+    for (const KeyFileEntry& e : version_->levels[0]) runs.push_back(NewFileRun(e, {}));
     for (uint32_t level = 1; level < kLevelCountMax; ++level)
       if (!version_->levels[level].empty())
         runs.push_back(NewLevelRun(version_->levels[level], {}));
@@ -185,7 +185,7 @@ class TreeForTest {
     for (const auto& table : sealed_)
       if (!lookup.done()) table->Get(&lookup);
     for (const auto& level : version_->levels)
-      for (const FileEntry& e : level)
+      for (const KeyFileEntry& e : level)
         if (!lookup.done() && key >= e.lower && key < e.upper) {
           EXPECT_TRUE(ReaderOf(*e.file)->Get(&lookup).ok());
         }
@@ -246,7 +246,7 @@ class TreeForTest {
     return text;
   }
 
-  static FileEntry EntryOf(const std::shared_ptr<FileMeta>& file) {
+  static KeyFileEntry EntryOf(const std::shared_ptr<FileMeta>& file) {
     return {file, file->lower, file->upper};
   }
   const std::map<std::string, std::string>& model() const { return model_; }

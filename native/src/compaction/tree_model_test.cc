@@ -119,7 +119,7 @@ class TreeModel {
       upper = std::max(upper, levels[level][i].upper);
     }
     for (size_t i = 0; i < levels[level + 1].size(); ++i) {
-      const FileEntry& e = levels[level + 1][i];
+      const KeyFileEntry& e = levels[level + 1][i];
       if (RangesOverlap(lower, upper, e.lower, e.upper)) (*files)[level + 1].push_back(i);
     }
   }
@@ -146,7 +146,7 @@ class TreeModel {
   }
   void CheckBottomIsClean() {
     for (const auto& level : tree_.version()->levels) {
-      for (const FileEntry& e : level) {
+      for (const KeyFileEntry& e : level) {
         EXPECT_EQ(e.file->deletes + e.file->prefix_deletes + e.file->range_tombstones, 0u);
         EXPECT_EQ(ReaderOf(*e.file)->properties().appends, 0u);
       }

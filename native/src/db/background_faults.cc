@@ -43,10 +43,10 @@ bool IsInLevel(const DamagedFile& file, const Version& version, uint32_t level) 
   const FileList& entries = version.levels[level];
   if (level == 0)
     return std::any_of(entries.begin(), entries.end(),
-                       [&file](const FileEntry& entry) { return entry.file->id == file.id; });
+                       [&file](const KeyFileEntry& entry) { return entry.file->id == file.id; });
   return std::any_of(file.lowers.begin(), file.lowers.end(), [&](const std::string& lower) {
     const auto at =
-        entries.PartitionPoint([&lower](const FileEntry& entry) { return entry.lower < lower; });
+        entries.PartitionPoint([&lower](const KeyFileEntry& entry) { return entry.lower < lower; });
     return at != entries.end() && at->file->id == file.id;
   });
 }
@@ -67,7 +67,7 @@ std::optional<DamagedFile> FindDamaged(const Version& version, const TableRegist
   };
   std::optional<DamagedFile> found;
   for (const FileList& level : version.levels) {
-    for (const FileEntry& entry : level) {
+    for (const KeyFileEntry& entry : level) {
       const FileMeta& file = *entry.file;
       if (!found) {
         std::string name = file.id.FileName();
@@ -152,7 +152,7 @@ void BackgroundFaults::AvoidInputs(const CompactionInput& inputs, const DamageSe
   (void)Tried([&] {
     mutex_.AssertHeld();
     for (const CompactionInput::Level& level : inputs.inputs)
-      for (const FileEntry& entry : level.entries) avoided_.insert(entry.file->id);
+      for (const KeyFileEntry& entry : level.entries) avoided_.insert(entry.file->id);
   });
 }
 

@@ -105,7 +105,7 @@ bool CollectionPlanner::FindsNothing(const Look& look, CollectionFindings* findi
 
 // Returns whether the file can be dropped: all in it has expired. Otherwise sets *file for the
 // policy.
-bool CollectionPlanner::Judge(const Look& look, const Version::ValueEntry& entry, GcFile* file,
+bool CollectionPlanner::Judge(const Look& look, const Version::ValueFileEntry& entry, GcFile* file,
                               CollectionFindings* findings) {
   ++files_looked_at_;
   const ValueFileMeta& meta = *entry.file;

@@ -23,7 +23,7 @@ bool HasAllExpired(const ValueFileMeta& file, const std::map<uint64_t, TableOpti
 /// Threads:    a value.
 /// Ownership:  keeps the value files of its version.
 struct CollectionFindings {
-  SharedMap<FileId, Version::ValueEntry> value_files;  // that were looked at
+  SharedMap<FileId, Version::ValueFileEntry> value_files;  // that were looked at
   ValuePolicy policy = ValuePolicy::kAutomatic;
   std::map<uint64_t, int64_t> ttls;  // of the tables that expire
   /// The highest share of garbage of a file that no checkpoint has, and of one that a checkpoint
@@ -76,7 +76,7 @@ class CollectionPlanner {
     bool seen = false;  // by a plan
   };
   bool FindsNothing(const Look& look, CollectionFindings* findings);
-  bool Judge(const Look& look, const Version::ValueEntry& entry, GcFile* file,
+  bool Judge(const Look& look, const Version::ValueFileEntry& entry, GcFile* file,
              CollectionFindings* findings);
   std::shared_ptr<GcTask> LookAtAll(const Look& look);
 

@@ -68,7 +68,7 @@ class CollectionPlannerTest : public ::testing::Test {
   BlobFilesForTest blob_files_;
   PlanInputs inputs_;
   int64_t now_ms_ = 0;
-  std::map<uint64_t, FileEntry> keys_;
+  std::map<uint64_t, KeyFileEntry> keys_;
   uint64_t rewritten_ = 100'000;
 };
 

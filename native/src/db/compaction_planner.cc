@@ -45,7 +45,7 @@ PickerView CompactionPlanner::ViewOf(const PlanInputs& inputs, const RunningJobs
   view.cursors.assign(cursors_.begin(), cursors_.begin() + levels);
   for (uint32_t n = 0; n < levels; ++n) {
     view.levels[n].reserve(version.levels[n].size());
-    for (const FileEntry& entry : version.levels[n]) {
+    for (const KeyFileEntry& entry : version.levels[n]) {
       PickerFile file{.bytes = entry.file->bytes,
                       .referenced_bytes = n == 0 || inputs.pressure.slow > 0 || inputs.disk_full
                                               ? ReferencedBytes(*entry.file)
@@ -210,7 +210,7 @@ std::optional<CompactionTask> CompactionPlanner::PlanOrder(const PlanInputs& inp
     if (of > overlap) most = i;
     overlap = std::max(overlap, of);
   }
-  const FileEntry& entry = level[most];
+  const KeyFileEntry& entry = level[most];
   if (overlap < options_.value_sorted_runs_max || late_files_.Contains(entry.file->id) ||
       inputs.Avoids(entry.file->id)) {
     order_budget_.PlanAgainAt(0);

@@ -18,10 +18,10 @@ class CompactionPlannerTest : public ::testing::Test {
     inputs_.origin = IdOf(1).origin;
   }
 
-  FileEntry Add(uint32_t level, uint64_t number, std::vector<BlobReference> blob_files = {},
-                const std::vector<std::shared_ptr<ValueFileMeta>>& value_files = {},
-                std::string lower = "a", std::string upper = "z") {
-    const FileEntry entry =
+  KeyFileEntry Add(uint32_t level, uint64_t number, std::vector<BlobReference> blob_files = {},
+                   const std::vector<std::shared_ptr<ValueFileMeta>>& value_files = {},
+                   std::string lower = "a", std::string upper = "z") {
+    const KeyFileEntry entry =
         WholeOf(KeyFileOf(number, std::move(blob_files), std::move(lower), std::move(upper)));
     VersionEdit edit;
     edit.Add(level, entry);
@@ -81,11 +81,11 @@ TEST_F(CompactionPlannerTest, FilesThatAreDamagedOrNotThereAreLeftAlone) {
 
 TEST_F(CompactionPlannerTest, TheTaskKeepsNoMoreOfTheVersionThanItNeeds) {
   for (uint64_t number = 1; number <= 4; ++number) Add(0, number, {}, {}, "a", "m");
-  const FileEntry beside = Add(1, 9, {}, {}, "p", "z");
+  const KeyFileEntry beside = Add(1, 9, {}, {}, "p", "z");
   const std::optional<CompactionTask> task = Next();
   ASSERT_TRUE(task.has_value());
   for (const FileList& level : task->input.version->levels)
-    for (const FileEntry& entry : level) EXPECT_NE(entry.file, beside.file);
+    for (const KeyFileEntry& entry : level) EXPECT_NE(entry.file, beside.file);
 }
 
 TEST_F(CompactionPlannerTest, EverythingGoesToTheLastLevelInOneCompaction) {

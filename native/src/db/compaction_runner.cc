@@ -11,7 +11,7 @@ void CompactionRunner::Describe(const CompactionTask& task, CompactionInfo* told
   told->output_level = task.input.output_level;
   for (const CompactionInput::Level& level : task.input.inputs) {
     told->input_files += static_cast<uint32_t>(level.entries.size());
-    for (const FileEntry& entry : level.entries) told->input_file_bytes += entry.file->bytes;
+    for (const KeyFileEntry& entry : level.entries) told->input_file_bytes += entry.file->bytes;
   }
   told->merged_value_files = static_cast<uint32_t>(task.input.merged_values.size());
 }
@@ -52,7 +52,7 @@ Status CompactionRunner::Install(const CompactionTask& task, const CompactionOut
                                  bool* installed) {
   VersionEdit edit;
   for (const CompactionInput::Level& level : task.input.inputs) {
-    for (const FileEntry& entry : level.entries) {
+    for (const KeyFileEntry& entry : level.entries) {
       edit.Remove(level.level, entry);
       if (task.trivial_move) edit.Add(task.input.output_level, entry);
     }

@@ -112,7 +112,7 @@ TEST_F(CompactionRunnerTest, ATrivialMoveNeitherReadsNorWritesAFile) {
   CompactionTask task = Plan();
   task.trivial_move = true;
   // The files of level 0 overlap, so only the older one may be moved.
-  const FileEntry older = parts->version()->levels[0][1];
+  const KeyFileEntry older = parts->version()->levels[0][1];
   const std::shared_ptr<FileMeta> file = older.file;
   task.input.inputs[0].entries = FileList();
   task.input.inputs[0].entries.push_back(older);

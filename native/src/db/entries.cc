@@ -6,14 +6,14 @@
 #include "job/value_output.h"
 #include "lava/list_format.h"
 #include "read/readers.h"
-#include "value/entry_record.h"
+#include "value/changelog_entry.h"
 
 namespace lava {
 Status DecodeEntries(const std::string& name, uint64_t offset, Slice bytes,
                      std::vector<std::string>* entries) {
   entries->clear();
   std::string entry;
-  for (vsst::EntryReader reader(name, offset, bytes); !reader.done();) {
+  for (vsst::ChangelogEntryReader reader(name, offset, bytes); !reader.done();) {
     LAVA_RETURN_IF_ERROR(reader.Next(&entry));
     entries->push_back(std::move(entry));
   }

@@ -34,13 +34,13 @@ Status ForEachFileRun(const Version& version, Slice lower, Slice upper, Slice pr
   TableReader::IterateOptions of_run = options;
   const auto any_may_hold = [&](const auto& entries) -> Result<bool> {
     if (prefix.empty()) return true;
-    for (const FileEntry& entry : entries) {
+    for (const KeyFileEntry& entry : entries) {
       LAVA_ASSIGN_OR_RETURN(const bool may, ReaderOf(entry)->MayHavePrefix(prefix));
       if (may) return true;
     }
     return false;
   };
-  for (const FileEntry& entry : version.levels[0]) {
+  for (const KeyFileEntry& entry : version.levels[0]) {
     if (Slice(entry.upper) <= lower || (!upper.empty() && Slice(entry.lower) >= upper)) continue;
     LAVA_ASSIGN_OR_RETURN(const bool may, any_may_hold(std::span(&entry, 1)));
     if (!may) continue;

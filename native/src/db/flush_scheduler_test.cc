@@ -66,7 +66,7 @@ TEST_F(FlushSchedulerTest, ASealedMemtableBecomesAFile) {
   EXPECT_EQ(Files(), 0u);
   parts_.jobs.RunAll();
   ASSERT_EQ(Files(), 1u);
-  const FileEntry& entry = *tree_.view()->version->levels[0].begin();
+  const KeyFileEntry& entry = *tree_.view()->version->levels[0].begin();
   EXPECT_TRUE(parts_.IsThere(entry.file->id.FileName()));
   EXPECT_EQ(entry.file->records, 1u);
   EXPECT_NE(entry.file->reader, nullptr);

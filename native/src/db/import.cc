@@ -106,7 +106,7 @@ Status DBImpl::BuildImport(std::span<const ImportSource> imports, VersionEdit* f
     if (highest + 1 < 1u << (8 * instance_->options.partition_bytes))
       PutBigEndian(&clip.upper, highest + 1, instance_->options.partition_bytes);
     for (uint32_t level = 0; level < kLevelCountMax; ++level) {
-      for (FileEntry entry : state.version->levels[level]) {
+      for (KeyFileEntry entry : state.version->levels[level]) {
         if (ClipBounds(clip, &entry)) first->Add(level, std::move(entry));
       }
     }
@@ -139,7 +139,7 @@ std::vector<Snapshot::File> FilesOf(const Version& version) {
     by_name[name] = {name, file.bytes, file.crc32c, false};
   };
   for (const auto& level : version.levels)
-    for (const FileEntry& entry : level) add(entry.file->id.FileName(), *entry.file);
+    for (const KeyFileEntry& entry : level) add(entry.file->id.FileName(), *entry.file);
   for (const auto& [id, entry] : version.value_files) add(id.ValueFileName(), *entry.file);
   std::vector<Snapshot::File> files;
   files.reserve(by_name.size());

@@ -35,7 +35,7 @@ void AddValues(const ValueFileMeta& file, JobShape* shape) {
 uint64_t ReferencedBytes(const CompactionInput& input) {
   uint64_t bytes = 0;
   for (const CompactionInput::Level& level : input.inputs)
-    for (const FileEntry& entry : level.entries)
+    for (const KeyFileEntry& entry : level.entries)
       for (const BlobReference& share : entry.file->blob_references) bytes += share.raw_bytes;
   return bytes;
 }
@@ -89,7 +89,7 @@ uint64_t WorkingSetOf(const InstanceContext& instance, const FlushInput& input) 
 uint64_t WorkingSetOf(const InstanceContext& instance, const CompactionInput& input) {
   JobShape shape = ShapeOf(instance, input.tables);
   for (const CompactionInput::Level& level : input.inputs) {
-    for (const FileEntry& entry : level.entries) AddInput(*entry.file, &shape);
+    for (const KeyFileEntry& entry : level.entries) AddInput(*entry.file, &shape);
     // Files of a deeper level are read one after another.
     shape.inputs += level.level == 0 ? static_cast<uint32_t>(level.entries.size()) : 1;
   }

@@ -15,8 +15,8 @@ class JobWorkingSetsTest : public JobsForTest {
     const InstanceContext instance(options_, "/db", environment_);
     return WorkingSetOf(instance, input);
   }
-  static FileEntry KeyFile(uint64_t number) {
-    const FileEntry entry = WholeOf(KeyFileOf(number, {}));
+  static KeyFileEntry KeyFile(uint64_t number) {
+    const KeyFileEntry entry = WholeOf(KeyFileOf(number, {}));
     entry.file->bytes = 1 << 20;
     entry.file->raw_bytes = 4 << 20;
     entry.file->records = 10'000;

@@ -189,7 +189,7 @@ class PartsForTest final : public LeaseMember, public SpaceMember {
   Status OpenFiles(const Version& version) {
     const JobContext context = tree.MakeJobContext(0);
     for (const auto& level : version.levels) {
-      for (const FileEntry& entry : level) {
+      for (const KeyFileEntry& entry : level) {
         LAVA_ASSIGN_OR_RETURN(entry.file->reader, OpenReader(context, *entry.file));
       }
     }

@@ -133,7 +133,7 @@ std::vector<Snapshot::File> DBImpl::MissingFiles() const {
   const ViewRef view = tree_->view();
   if (!view) return missing;
   for (const auto& level : view->version->levels)
-    for (const FileEntry& entry : level) add(*entry.file, entry.file->id.FileName());
+    for (const KeyFileEntry& entry : level) add(*entry.file, entry.file->id.FileName());
   for (const auto& [id, entry] : view->version->value_files) add(*entry.file, id.ValueFileName());
   return missing;
 }

@@ -117,7 +117,7 @@ Status DBImpl::OpenFiles(const Version& version, std::span<const ImportSource> i
     missing.insert(source.missing.begin(), source.missing.end());
   const JobContext context = tree_->MakeJobContext(0);
   for (const auto& level : version.levels) {
-    for (const FileEntry& entry : level) {
+    for (const KeyFileEntry& entry : level) {
       if (entry.file->reader != nullptr) continue;
       if (missing.contains(entry.file->id.FileName())) {
         late_files_.Add(entry.file);
@@ -144,7 +144,7 @@ Status DBImpl::OpenFiles(const Version& version, std::span<const ImportSource> i
 Status DBImpl::RemoveUnnamedFiles() {
   std::set<std::string> named;
   for (const auto& level : tree_->versions.state().version->levels)
-    for (const FileEntry& entry : level) named.insert(entry.file->id.FileName());
+    for (const KeyFileEntry& entry : level) named.insert(entry.file->id.FileName());
   for (const auto& [id, entry] : tree_->versions.state().version->value_files)
     named.insert(id.ValueFileName());
   LAVA_ASSIGN_OR_RETURN(const std::vector<std::string> names,

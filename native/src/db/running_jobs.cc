@@ -11,7 +11,7 @@ void RunningJobs::Insert(const std::shared_ptr<CompactionTask>& task) {
   ++counts_->compactions;
   try {
     for (const CompactionInput::Level& level : task->input.inputs) {
-      for (const FileEntry& entry : level.entries) {
+      for (const KeyFileEntry& entry : level.entries) {
         const bool was_idle = busy_entries_.emplace(entry.file->id, entry.lower).second;
         LAVA_DCHECK(was_idle);
       }
@@ -31,7 +31,7 @@ void RunningJobs::Remove(const std::shared_ptr<CompactionTask>& task) {
   if (compactions_.erase(task) == 0) return;
   --counts_->compactions;
   for (const CompactionInput::Level& level : task->input.inputs) {
-    for (const FileEntry& entry : level.entries) {
+    for (const KeyFileEntry& entry : level.entries) {
       const auto found = busy_entries_.find(std::pair<FileId, Slice>(entry.file->id, entry.lower));
       if (found != busy_entries_.end()) busy_entries_.erase(found);
     }
@@ -48,7 +48,7 @@ void RunningJobs::Clear() {
   while (!collections_.empty()) Remove(std::shared_ptr(*collections_.begin()));
 }
 
-bool RunningJobs::IsBusy(const FileEntry& entry) const {
+bool RunningJobs::IsBusy(const KeyFileEntry& entry) const {
   return busy_entries_.contains(std::pair<FileId, Slice>(entry.file->id, entry.lower));
 }
 

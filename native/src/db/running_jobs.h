@@ -41,7 +41,7 @@ class RunningJobs {
   size_t compactions() const { return compactions_.size(); }
   size_t collections() const { return collections_.size(); }
   /// Whether a compaction has this entry of a version.
-  bool IsBusy(const FileEntry& entry) const;
+  bool IsBusy(const KeyFileEntry& entry) const;
   /// Value files that a job collects, drops, or merges.
   std::set<const ValueFileMeta*> BusyValueFiles() const;
 

@@ -5,7 +5,7 @@
 namespace lava {
 namespace {
 
-FileEntry EntryOf(uint64_t number, const std::string& lower, const std::string& upper) {
+KeyFileEntry EntryOf(uint64_t number, const std::string& lower, const std::string& upper) {
   auto file = std::make_shared<FileMeta>();
   file->id = {{}, number};
   file->lower = "a";
@@ -19,11 +19,11 @@ std::shared_ptr<ValueFileMeta> RunningValueFile(uint64_t number) {
   return file;
 }
 
-std::shared_ptr<CompactionTask> CompactionOf(const std::vector<FileEntry>& entries) {
+std::shared_ptr<CompactionTask> CompactionOf(const std::vector<KeyFileEntry>& entries) {
   auto task = std::make_shared<CompactionTask>();
   CompactionInput::Level& level = task->input.inputs.emplace_back();
   level.level = 1;
-  for (const FileEntry& entry : entries) level.entries.push_back(entry);
+  for (const KeyFileEntry& entry : entries) level.entries.push_back(entry);
   return task;
 }
 
@@ -34,8 +34,8 @@ class RunningJobsTest : public ::testing::Test {
 };
 
 TEST_F(RunningJobsTest, InputsAreBusyUntilTheirCompactionEnds) {
-  const FileEntry one = EntryOf(1, "a", "z"), two = EntryOf(2, "a", "z"),
-                  idle = EntryOf(3, "a", "z");
+  const KeyFileEntry one = EntryOf(1, "a", "z"), two = EntryOf(2, "a", "z"),
+                     idle = EntryOf(3, "a", "z");
   const auto first = CompactionOf({one}), second = CompactionOf({two});
   jobs_.Insert(first);
   jobs_.Insert(second);
@@ -52,8 +52,8 @@ TEST_F(RunningJobsTest, InputsAreBusyUntilTheirCompactionEnds) {
 
 // An imported file may stand several times in a version, for parts of its keys.
 TEST_F(RunningJobsTest, EntriesOfOneFileAreBusyByThemselves) {
-  const FileEntry left = EntryOf(1, "a", "m");
-  FileEntry right = left;
+  const KeyFileEntry left = EntryOf(1, "a", "m");
+  KeyFileEntry right = left;
   right.lower = "m";
   right.upper = "z";
   const auto of_left = CompactionOf({left}), of_right = CompactionOf({right});
@@ -99,9 +99,9 @@ TEST_F(RunningJobsTest, AnyoneMayReadTheCounts) {
 TEST_F(RunningJobsTest, ClearLetsGoOfTasksAndTheirFiles) {
   std::weak_ptr<FileMeta> key_file;
   std::weak_ptr<ValueFileMeta> value_file;
-  FileEntry same;
+  KeyFileEntry same;
   {
-    const FileEntry entry = EntryOf(1, "a", "z");
+    const KeyFileEntry entry = EntryOf(1, "a", "z");
     key_file = entry.file;
     same = EntryOf(1, "a", "z");
     jobs_.Insert(CompactionOf({entry}));

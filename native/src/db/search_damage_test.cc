@@ -19,7 +19,7 @@ TEST_F(SearchDamageTest, FindsTheFileOfTheVersionThatACorruptionNames) {
   Table* const table = parts->NewTable("t", {.separation_bytes = 100});
   AddFile(table, {"pa"}, std::string(1'000, 'v'));
   AddFile(table, {"pb"}, "v");
-  const FileEntry entry = parts->version()->levels[0][0];
+  const KeyFileEntry entry = parts->version()->levels[0][0];
   DamageSearch search = Search(Status::Corruption("/db/" + entry.file->id.FileName() + ": bad"));
   EXPECT_TRUE(search.finished);
   ASSERT_TRUE(search.found.has_value());

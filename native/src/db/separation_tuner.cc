@@ -17,7 +17,7 @@ TreeStatistics StatisticsOf(const Version& version) {
   TreeStatistics tree;
   tree.raw_bytes = version.sums.value_raw_bytes;
   for (const auto& level : version.levels) {
-    for (const FileEntry& entry : level) {
+    for (const KeyFileEntry& entry : level) {
       tree.raw_bytes += entry.file->raw_bytes;
       for (const auto& [id, counts] : entry.file->tables) tree.records[id] += counts.first;
     }

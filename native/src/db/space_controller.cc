@@ -130,7 +130,7 @@ void SpaceController::LearnMet(const CompactionInput& input, const CompactionOut
   if (level == 0 || input.output_level != level + 1) return;
   uint64_t upper = 0, all = 0, left = output.records_expired;
   for (const CompactionInput::Level& from : input.inputs) {
-    for (const FileEntry& entry : from.entries) {
+    for (const KeyFileEntry& entry : from.entries) {
       if (entry.clipped()) return;  // shows fewer records than its file counts
       all += entry.file->records;
       if (from.level == level) upper += entry.file->records;

@@ -21,7 +21,7 @@ constexpr uint64_t kRate = 1600;  // slowed_bytes_per_second
 constexpr SpaceLimits kRatio{.low_percent = 120, .high_percent = 160, .live_bytes_floor = 0};
 constexpr SpaceLimits kBytes{.low_bytes = 1200, .high_bytes = 1600};
 
-FileEntry KeyFile(uint64_t number, uint64_t bytes, uint64_t records = 1) {
+KeyFileEntry KeyFile(uint64_t number, uint64_t bytes, uint64_t records = 1) {
   auto file = std::make_shared<FileMeta>();
   file->id = {{7, 9}, number};
   file->bytes = bytes;
@@ -366,7 +366,7 @@ TEST_F(SpaceControllerTest, CompactionsThatTellNothingTeachNothing) {
   EXPECT_FALSE(learns(InputOf(2, 3, 0, 1000))) << "no records";
   CompactionInput clipped = InputOf(2, 3, 100, 1000);
   clipped.inputs[0].entries = {};
-  FileEntry entry = KeyFile(11, 100, 100);
+  KeyFileEntry entry = KeyFile(11, 100, 100);
   entry.lower = "m";
   clipped.inputs[0].entries.push_back(entry);
   EXPECT_FALSE(learns(clipped)) << "a clipped entry";

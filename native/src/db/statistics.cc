@@ -21,7 +21,7 @@ DBStatistics DBImpl::statistics() const {
       out.estimated_records += run->memtable->record_count();
     }
     for (uint32_t n = 0; n < kLevelCountMax; ++n) {
-      for (const FileEntry& entry : view->version->levels[n]) {
+      for (const KeyFileEntry& entry : view->version->levels[n]) {
         const FileMeta& file = *entry.file;
         ++out.files_at_level[n];
         out.bytes_at_level[n] += file.bytes;
@@ -126,7 +126,7 @@ TableStatistics DBImpl::table_statistics(Table* table) const {
   const ViewRef view = tree_->view();
   if (!tables_.Check(table, &impl).ok() || !view) return out;
   for (const auto& level : view->version->levels) {
-    for (const FileEntry& entry : level) {
+    for (const KeyFileEntry& entry : level) {
       const auto it = entry.file->tables.find(impl->id());
       if (it == entry.file->tables.end()) continue;
       out.records += it->second.first;

@@ -103,7 +103,7 @@ uint32_t TreeState::L0Depth() const {
   auto depth = static_cast<uint32_t>(files.size());
   (void)Tried([&] {
     std::vector<KeyRange> ranges;
-    for (const FileEntry& entry : files) ranges.push_back({entry.lower, entry.upper});
+    for (const KeyFileEntry& entry : files) ranges.push_back({entry.lower, entry.upper});
     depth = OverlapDepth(ranges);
   });
   return depth;

@@ -20,7 +20,7 @@ Reach ReachOf(const CompactionInput& input) {
   bool first = true;
   std::set<const FileMeta*> seen;  // a file may stand several times in a version
   for (const CompactionInput::Level& level : input.inputs) {
-    for (const FileEntry& entry : level.entries) {
+    for (const KeyFileEntry& entry : level.entries) {
       reach.lower = first ? Slice(entry.lower) : std::min<Slice>(reach.lower, entry.lower);
       reach.upper = first ? Slice(entry.upper) : std::max<Slice>(reach.upper, entry.upper);
       first = false;
@@ -76,7 +76,7 @@ ValueMergePlan FindMergeable(const CompactionInput& input) {
   return plan;
 }
 
-uint32_t ValueOverlapOf(const Version& version, const FileEntry& entry) {
+uint32_t ValueOverlapOf(const Version& version, const KeyFileEntry& entry) {
   std::map<const ValueFileMeta*, KeyRange> ranges;
   for (const BlobReference& share : entry.file->blob_references) {
     const auto blob_file = version.blob_files.find(share.blob_file);

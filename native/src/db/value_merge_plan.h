@@ -23,7 +23,7 @@ ValueMergePlan FindMergeable(const CompactionInput& input);
 ValueMergePlan FindMergeable(CompactionInput&& input) = delete;
 
 /// The number of value files that a scan of the key file's range reads side by side, at most.
-uint32_t ValueOverlapOf(const Version& version, const FileEntry& entry);
+uint32_t ValueOverlapOf(const Version& version, const KeyFileEntry& entry);
 
 /// Whether the level is one of the last two that hold data. Values that are merged there stay for a
 /// while (DiffKV 3.4, lazy merge).

@@ -10,10 +10,10 @@ namespace {
 class ValueMergePlanTest : public ::testing::Test {
  protected:
   // Puts a key file that references these blob files into the level.
-  FileEntry Add(uint32_t level, uint64_t number, std::vector<BlobReference> blob_files,
-                const std::vector<std::shared_ptr<ValueFileMeta>>& value_files,
-                std::string lower = "a", std::string upper = "z") {
-    const FileEntry entry =
+  KeyFileEntry Add(uint32_t level, uint64_t number, std::vector<BlobReference> blob_files,
+                   const std::vector<std::shared_ptr<ValueFileMeta>>& value_files,
+                   std::string lower = "a", std::string upper = "z") {
+    const KeyFileEntry entry =
         WholeOf(KeyFileOf(number, std::move(blob_files), std::move(lower), std::move(upper)));
     VersionEdit edit;
     edit.Add(level, entry);
@@ -21,13 +21,13 @@ class ValueMergePlanTest : public ::testing::Test {
     blob_files_.Apply(edit);
     return entry;
   }
-  CompactionInput InputOf(const std::vector<FileEntry>& entries) {
+  CompactionInput InputOf(const std::vector<KeyFileEntry>& entries) {
     CompactionInput input;
     input.version = blob_files_.state().version;
     input.output_level = 2;
     CompactionInput::Level& level = input.inputs.emplace_back();
     level.level = 1;
-    for (const FileEntry& entry : entries) level.entries.push_back(entry);
+    for (const KeyFileEntry& entry : entries) level.entries.push_back(entry);
     return input;
   }
 
@@ -35,8 +35,8 @@ class ValueMergePlanTest : public ::testing::Test {
 };
 
 TEST_F(ValueMergePlanTest, FindsTheFilesThatTheInputsReference) {
-  const FileEntry mine = Add(1, 1, {{IdOf(10), 4, 400}},
-                             {NewValueFile(10, 10, 1000), NewValueFile(11, 10, 1000)}, "c", "m");
+  const KeyFileEntry mine = Add(1, 1, {{IdOf(10), 4, 400}},
+                                {NewValueFile(10, 10, 1000), NewValueFile(11, 10, 1000)}, "c", "m");
   Add(2, 2, {{IdOf(10), 2, 200}, {IdOf(11), 10, 1000}}, {});
   const CompactionInput input = InputOf({mine});
   const ValueMergePlan plan = FindMergeable(input);
@@ -66,7 +66,7 @@ TEST_F(ValueMergePlanTest, AFileThatStandsTwiceInTheInputsIsCountedOnce) {
 }
 
 TEST_F(ValueMergePlanTest, ABlobFileInSeveralFilesIsDividedBetweenThem) {
-  const FileEntry mine = Add(1, 1, {{IdOf(10), 6, 600}}, {NewValueFile(10, 10, 1000)});
+  const KeyFileEntry mine = Add(1, 1, {{IdOf(10), 6, 600}}, {NewValueFile(10, 10, 1000)});
   blob_files_.Replace({10},
                       {{ValueFileOf(20, "a", "z", {{IdOf(10), 3, 250}}), {{IdOf(10), "a", "z"}}},
                        {ValueFileOf(21, "a", "z", {{IdOf(10), 5, 500}}), {{IdOf(10), "a", "z"}}}});
@@ -78,7 +78,7 @@ TEST_F(ValueMergePlanTest, ABlobFileInSeveralFilesIsDividedBetweenThem) {
 }
 
 TEST_F(ValueMergePlanTest, NothingIsMergedWithinLevel0) {
-  const FileEntry mine = Add(0, 1, {{IdOf(10), 4, 400}}, {NewValueFile(10, 10, 1000)});
+  const KeyFileEntry mine = Add(0, 1, {{IdOf(10), 4, 400}}, {NewValueFile(10, 10, 1000)});
   CompactionInput input = InputOf({mine});
   EXPECT_EQ(FindMergeable(input).files.size(), 1u);
   input.output_level = 0;
@@ -86,13 +86,13 @@ TEST_F(ValueMergePlanTest, NothingIsMergedWithinLevel0) {
 }
 
 TEST_F(ValueMergePlanTest, CountsTheValueFilesThatAScanReadsSideBySide) {
-  const FileEntry mine =
+  const KeyFileEntry mine =
       Add(1, 1, {{IdOf(10), 1, 100}, {IdOf(11), 1, 100}, {IdOf(12), 1, 100}},
           {NewValueFile(10, 1, 100, "a", "f"), NewValueFile(11, 1, 100, "d", "k"),
            NewValueFile(12, 1, 100, "e", "z")},
           "b", "h");
   EXPECT_EQ(ValueOverlapOf(blob_files_.version(), mine), 3u);
-  FileEntry part = mine;
+  KeyFileEntry part = mine;
   part.lower = "g";
   EXPECT_EQ(ValueOverlapOf(blob_files_.version(), part), 2u) << "values beyond the entry count";
 }

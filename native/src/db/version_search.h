@@ -9,8 +9,8 @@ namespace lava {
 
 /// The entries of a level >= 1 that overlap [lower, upper); an empty upper has no end.
 inline FileRange Overlapping(const FileList& level, Slice lower, Slice upper) {
-  const auto begin =
-      level.PartitionPoint([lower](const FileEntry& entry) { return Slice(entry.upper) <= lower; });
+  const auto begin = level.PartitionPoint(
+      [lower](const KeyFileEntry& entry) { return Slice(entry.upper) <= lower; });
   auto end = begin;
   while (end != level.end() && (upper.empty() || end->lower < upper)) ++end;
   return {begin, end};
@@ -20,15 +20,15 @@ inline FileRange Overlapping(const FileList& level, Slice lower, Slice upper) {
 /// returns false. An empty upper has no end.
 template <typename Visit>
 void ForEachEntryIn(const Version& version, Slice lower, Slice upper, Visit visit) {
-  const auto begins_before_upper = [&](const FileEntry& entry) {
+  const auto begins_before_upper = [&](const KeyFileEntry& entry) {
     return upper.empty() || Slice(entry.lower) < upper;
   };
-  for (const FileEntry& entry : version.levels[0]) {
+  for (const KeyFileEntry& entry : version.levels[0]) {
     if (Slice(entry.upper) <= lower || !begins_before_upper(entry)) continue;
     if (!visit(entry)) return;
   }
   for (uint32_t n = 1; n < kLevelCountMax; ++n) {
-    for (const FileEntry& entry : Overlapping(version.levels[n], lower, upper))
+    for (const KeyFileEntry& entry : Overlapping(version.levels[n], lower, upper))
       if (!visit(entry)) return;
   }
 }

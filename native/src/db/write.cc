@@ -234,7 +234,7 @@ bool Writer::OlderMayHavePrefix(Slice internal_prefix) const {
     return !hides_all;
   }
   bool found = false;
-  ForEachEntryIn(*view->version, internal_prefix, end, [&](const FileEntry& entry) {
+  ForEachEntryIn(*view->version, internal_prefix, end, [&](const KeyFileEntry& entry) {
     Result<bool> may = ReaderOf(entry)->MayHavePrefix(internal_prefix);
     // When the filter cannot be read, a tombstone too many is the safe side.
     found = !may.ok() || *may;

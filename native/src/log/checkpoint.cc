@@ -15,12 +15,12 @@ constexpr uint64_t kCheckpointBytesMax = 4ull << 30;
 
 bool IsPart(Slice byte, Part part) { return byte[0] == static_cast<char>(part); }
 
-bool GetEntries(Slice* in, std::vector<Entry>* entries) {
+bool GetEntries(Slice* in, std::vector<IndexEntry>* entries) {
   uint64_t count = 0;
   if (!GetVarint64(in, &count) || count > in->size()) return false;
   uint64_t lsn = 0;
   for (uint64_t i = 0; i < count; ++i) {
-    Entry entry;
+    IndexEntry entry;
     uint64_t delta = 0;
     if (!GetVarint64(in, &delta) || !GetVarint32(in, &entry.offset) ||
         !GetVarint32(in, &entry.bytes) || entry.bytes > kRecordBytesMax || (i > 0 && delta == 0) ||
@@ -155,7 +155,7 @@ void CheckpointWriter::Encode(const LogicalLog& log, const CheckpointStart& star
   const bool has = active == start.data;
   PutVarint64(out, has ? log.direct().size() : 0);
   uint64_t lsn = 0;
-  for (const Entry& entry : log.direct()) {
+  for (const IndexEntry& entry : log.direct()) {
     if (!has) break;
     PutVarint64(out, entry.lsn - lsn);
     PutVarint32(out, entry.offset);

@@ -32,7 +32,7 @@ struct CheckpointContent {
     std::string name;
     uint64_t trimmed_to = 0, last_lsn = 0;
     std::vector<Pack> packs;
-    std::vector<Entry> direct;  // of start.data
+    std::vector<IndexEntry> direct;  // of start.data
   };
   std::vector<OfLog> logs;
 };

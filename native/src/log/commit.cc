@@ -302,11 +302,12 @@ Status LavaLogImpl::AskPacks(LogId id, uint64_t lsn, uint64_t* generation) {
       packs.emplace_back(pack, index_.FindFile(pack.file)->file);
     }
   }
-  std::vector<Entry> entries;
+  std::vector<IndexEntry> entries;
   for (const auto& [pack, file] : packs) {
     LAVA_RETURN_IF_ERROR(file->ReadPack(pack, id, &entries));
-    const auto at = std::lower_bound(entries.begin(), entries.end(), lsn,
-                                     [](const Entry& entry, uint64_t l) { return entry.lsn < l; });
+    const auto at =
+        std::lower_bound(entries.begin(), entries.end(), lsn,
+                         [](const IndexEntry& entry, uint64_t l) { return entry.lsn < l; });
     if (at != entries.end() && at->lsn == lsn) {
       return Status::InvalidArgument(Describe("append", id, lsn) + ": it is there");
     }

@@ -78,7 +78,7 @@ class CursorImpl : public LavaLog::Cursor {
       const uint64_t from = first.entry.offset;
       uint64_t to = from + RecordBytes(id_, first.entry);
       for (++next; next < found_.size() && found_[next].file == first.file; ++next) {
-        const Entry& entry = found_[next].entry;
+        const IndexEntry& entry = found_[next].entry;
         const uint64_t end = entry.offset + RecordBytes(id_, entry);
         if (entry.offset < from || entry.offset > to + kReadGap || end - from > kReadBytes) break;
         to = std::max(to, end);
@@ -132,16 +132,16 @@ Status LavaLogImpl::EntriesFrom(LogId id, uint64_t lsn, std::vector<Found>* foun
     for (const Pack& pack : log->PacksWith(lsn, *until)) {
       packs.emplace_back(pack, index_.FindFile(pack.file)->file);
     }
-    for (const Entry& entry : log->direct()) {
+    for (const IndexEntry& entry : log->direct()) {
       if (entry.lsn < lsn) continue;
       if (entry.lsn > *until) break;
       found->push_back({entry, index_.FindFile(index_.active())->file});
     }
   }
-  std::vector<Entry> entries;
+  std::vector<IndexEntry> entries;
   for (const auto& [pack, file] : packs) {
     LAVA_RETURN_IF_ERROR(file->ReadPack(pack, id, &entries));
-    for (const Entry& entry : entries) {
+    for (const IndexEntry& entry : entries) {
       if (entry.lsn >= lsn && entry.lsn <= *until) found->push_back({entry, file});
     }
   }

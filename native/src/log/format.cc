@@ -123,14 +123,14 @@ Status GetRecord(Slice* in, Record* record) {
   return Status::OK();
 }
 
-void PutPack(LogId log, const std::vector<Entry>& entries, std::string* out) {
+void PutPack(LogId log, const std::vector<IndexEntry>& entries, std::string* out) {
   LAVA_CHECK(!entries.empty() && entries.size() <= kPackEntries);
   PutVarint64(out, log);
   PutVarint64(out, entries.size());
   PutVarint64(out, entries.front().lsn);
   uint64_t lsn = entries.front().lsn;
   int64_t offset = 0;
-  for (const Entry& entry : entries) {
+  for (const IndexEntry& entry : entries) {
     PutVarint64(out, entry.lsn - lsn);
     // Records of a log are mostly in order, so a negative step is rare: one bit marks it.
     const int64_t step = static_cast<int64_t>(entry.offset) - offset;
@@ -142,7 +142,7 @@ void PutPack(LogId log, const std::vector<Entry>& entries, std::string* out) {
   }
 }
 
-Status GetPack(Slice payload, LogId* log, std::vector<Entry>* entries) {
+Status GetPack(Slice payload, LogId* log, std::vector<IndexEntry>* entries) {
   const Status bad = Status::Corruption("a pack of index entries contradicts itself");
   uint64_t durable = 0, count = 0, lsn = 0;
   if (!GetVarint64(&payload, &durable) || !GetVarint64(&payload, log) ||

@@ -54,19 +54,19 @@ enum class FrameType : uint8_t {
 /// The varint at the front of a frame's payload; 0 when there is none.
 uint64_t DurableOf(Slice payload);
 
-/// Where a record's header is, and the length of its data.
-struct Entry {
+/// An entry of the index: where a record's header is, and the length of its data.
+struct IndexEntry {
   uint64_t lsn = 0;
   uint32_t offset = 0;
   uint32_t bytes = 0;
-  friend bool operator==(const Entry&, const Entry&) = default;
+  friend bool operator==(const IndexEntry&, const IndexEntry&) = default;
 };
 
 /// A record of a batch: log, LSN, length (varints), CRC32C of log, LSN and data, data. Each record
 /// has its own checksum, so that it can be read without the others.
 void PutRecord(LogId log, uint64_t lsn, Slice data, std::string* out);
 size_t RecordHeaderBytes(LogId log, uint64_t lsn, uint32_t bytes);
-inline uint64_t RecordBytes(LogId log, const Entry& entry) {
+inline uint64_t RecordBytes(LogId log, const IndexEntry& entry) {
   return RecordHeaderBytes(log, entry.lsn, entry.bytes) + entry.bytes;
 }
 struct Record {
@@ -89,8 +89,8 @@ struct Pack {
   friend bool operator==(const Pack&, const Pack&) = default;
 };
 /// Entries must ascend by LSN; at least one and at most kPackEntries.
-void PutPack(LogId log, const std::vector<Entry>& entries, std::string* out);
-Status GetPack(Slice payload, LogId* log, std::vector<Entry>* entries);
+void PutPack(LogId log, const std::vector<IndexEntry>& entries, std::string* out);
+Status GetPack(Slice payload, LogId* log, std::vector<IndexEntry>* entries);
 
 /// The handle of a pack: all fields but `file`, which the reader knows otherwise.
 void PutPackHandle(const Pack& pack, std::string* out);

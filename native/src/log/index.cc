@@ -7,12 +7,12 @@
 namespace lava::log {
 namespace {
 
-bool EntryBefore(const Entry& entry, uint64_t lsn) { return entry.lsn < lsn; }
+bool EntryBefore(const IndexEntry& entry, uint64_t lsn) { return entry.lsn < lsn; }
 bool PackBefore(const Pack& pack, uint64_t lsn) { return pack.first < lsn; }
 
 }  // namespace
 
-const Entry* LogicalLog::FindDirect(uint64_t lsn) const {
+const IndexEntry* LogicalLog::FindDirect(uint64_t lsn) const {
   const auto at = std::lower_bound(direct_.begin(), direct_.end(), lsn, EntryBefore);
   return at != direct_.end() && at->lsn == lsn ? &*at : nullptr;
 }
@@ -35,7 +35,7 @@ bool LogicalLog::IsInDensePack(uint64_t lsn) const {
                      [](const Pack& pack) { return pack.last - pack.first + 1 == pack.count; });
 }
 
-bool LogicalLog::AddDirect(const Entry& entry) {
+bool LogicalLog::AddDirect(const IndexEntry& entry) {
   last_lsn_ = std::max(last_lsn_, entry.lsn);
   if (direct_.empty() || direct_.back().lsn < entry.lsn) {
     direct_.push_back(entry);
@@ -47,7 +47,7 @@ bool LogicalLog::AddDirect(const Entry& entry) {
   return true;
 }
 
-void LogicalLog::RemoveDirect(const Entry& entry) {
+void LogicalLog::RemoveDirect(const IndexEntry& entry) {
   const auto at = std::lower_bound(direct_.begin(), direct_.end(), entry.lsn, EntryBefore);
   if (at != direct_.end() && *at == entry) direct_.erase(at);
 }
@@ -67,7 +67,7 @@ bool LogicalLog::HasPack(const Pack& pack) const {
   return false;
 }
 
-std::vector<Entry> LogicalLog::DirectFrom(size_t begin, size_t count) const {
+std::vector<IndexEntry> LogicalLog::DirectFrom(size_t begin, size_t count) const {
   LAVA_CHECK(begin + count <= direct_.size());
   const auto from = direct_.begin() + static_cast<ptrdiff_t>(begin);
   return {from, from + static_cast<ptrdiff_t>(count)};
@@ -155,7 +155,7 @@ void Index::Trim(LogId id, uint64_t lsn) {
 void Index::Delete(LogId id) {
   LogicalLog* const log = Find(id);
   if (log == nullptr) return;
-  for (const Entry& entry : log->direct()) Gone(0, RecordBytes(id, entry));
+  for (const IndexEntry& entry : log->direct()) Gone(0, RecordBytes(id, entry));
   for (const Pack& pack : log->packs()) Gone(pack.file, pack.data_bytes);
   memory_bytes_ -= MemoryOf(*log);
   by_name_.erase(log->name());
@@ -183,7 +183,7 @@ void Index::RemoveFile(uint32_t number) {
   memory_bytes_ -= kFileOverhead * files_.erase(number);
 }
 
-void Index::AddDirect(LogicalLog* log, const Entry& entry) {
+void Index::AddDirect(LogicalLog* log, const IndexEntry& entry) {
   if (entry.lsn < log->trimmed_to()) return;
   if (!Following(log, [&] { return log->AddDirect(entry); })) return;
   ++direct_entries_;
@@ -202,7 +202,7 @@ void Index::Recount() {
   direct_entries_ = 0;
   for (auto& [number, info] : files_) info.live_bytes = 0;
   for (const auto& [id, log] : logs_) {
-    for (const Entry& entry : log->direct()) Came(active_, RecordBytes(id, entry));
+    for (const IndexEntry& entry : log->direct()) Came(active_, RecordBytes(id, entry));
     for (const Pack& pack : log->packs()) Came(pack.file, pack.data_bytes);
     direct_entries_ += log->direct().size();
   }

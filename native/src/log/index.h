@@ -27,12 +27,12 @@ class LogicalLog {
   uint64_t trimmed_to() const { return trimmed_to_; }
   /// The highest LSN that the log ever had, as far as memory knows; 0 if there was none.
   uint64_t last_lsn() const { return last_lsn_; }
-  const std::vector<Entry>& direct() const { return direct_; }
+  const std::vector<IndexEntry>& direct() const { return direct_; }
   const std::vector<Pack>& packs() const { return packs_; }
   /// Incremented when packs are added: a search of the packs must then be repeated.
   uint64_t pack_generation() const { return pack_generation_; }
 
-  const Entry* FindDirect(uint64_t lsn) const;
+  const IndexEntry* FindDirect(uint64_t lsn) const;
   /// Packs that may contain an LSN from `from` to `to`, those of the newest file first.
   std::vector<Pack> PacksWith(uint64_t from, uint64_t to) const;
   /// Whether a pack certainly contains lsn, without reading the pack.
@@ -40,12 +40,12 @@ class LogicalLog {
 
   void SeeLsn(uint64_t lsn) { last_lsn_ = std::max(last_lsn_, lsn); }
   /// Adds an entry of the active file. False if its LSN has an entry already.
-  bool AddDirect(const Entry& entry);
-  void RemoveDirect(const Entry& entry);
+  bool AddDirect(const IndexEntry& entry);
+  void RemoveDirect(const IndexEntry& entry);
   void AddPack(const Pack& pack);
   bool HasPack(const Pack& pack) const;
   /// Returns `count` entries from `begin` on, for a pack.
-  std::vector<Entry> DirectFrom(size_t begin, size_t count) const;
+  std::vector<IndexEntry> DirectFrom(size_t begin, size_t count) const;
   /// Replaces the direct entries from pack.first to pack.last by their pack, which was written.
   void ReplaceDirect(const Pack& pack);
   /// Number of direct entries from begin on that belong into one pack: at most kPackEntries. A pack
@@ -60,7 +60,7 @@ class LogicalLog {
   void DropPacksOf(uint32_t file, const Gone& gone);
 
   size_t memory_bytes() const {
-    return sizeof(*this) + name_.capacity() + direct_.capacity() * sizeof(Entry) +
+    return sizeof(*this) + name_.capacity() + direct_.capacity() * sizeof(IndexEntry) +
            packs_.capacity() * sizeof(Pack);
   }
 
@@ -69,9 +69,9 @@ class LogicalLog {
   const std::string name_;
   uint64_t trimmed_to_ = 0;
   uint64_t last_lsn_ = 0;
-  std::vector<Entry> direct_;  // ascending
-  std::vector<Pack> packs_;    // by first; may overlap if LSNs were late or collected
-  uint64_t widest_pack_ = 0;   // largest last - first of any pack so far
+  std::vector<IndexEntry> direct_;  // ascending
+  std::vector<Pack> packs_;         // by first; may overlap if LSNs were late or collected
+  uint64_t widest_pack_ = 0;        // largest last - first of any pack so far
   uint64_t pack_generation_ = 0;
 };
 
@@ -107,7 +107,7 @@ class Index {
   uint32_t active() const { return active_; }
   void SetActive(uint32_t number) { active_ = number; }
 
-  void AddDirect(LogicalLog* log, const Entry& entry);
+  void AddDirect(LogicalLog* log, const IndexEntry& entry);
 
   const std::map<LogId, std::unique_ptr<LogicalLog>>& logs() const { return logs_; }
   uint64_t direct_entries() const { return direct_entries_; }

@@ -90,7 +90,7 @@ Status LavaLogImpl::Trim(LogId id, uint64_t lsn, Durability durability) {
 
 Status LavaLogImpl::Read(LogId id, uint64_t lsn, std::string* data) {
   std::shared_ptr<DataFile> file;
-  Entry entry;
+  IndexEntry entry;
   std::vector<std::pair<Pack, std::shared_ptr<DataFile>>> packs;
   {
     MutexLock lock(&mutex_);
@@ -99,7 +99,7 @@ Status LavaLogImpl::Read(LogId id, uint64_t lsn, std::string* data) {
       return Status::NotFound(Describe("read", id, lsn) + ": there is no such log");
     }
     if (lsn >= log->trimmed_to()) {
-      if (const Entry* const direct = log->FindDirect(lsn)) {
+      if (const IndexEntry* const direct = log->FindDirect(lsn)) {
         entry = *direct;
         file = index_.FindFile(index_.active())->file;
       } else {
@@ -109,11 +109,11 @@ Status LavaLogImpl::Read(LogId id, uint64_t lsn, std::string* data) {
       }
     }
   }
-  std::vector<Entry> entries;
+  std::vector<IndexEntry> entries;
   for (size_t i = 0; i < packs.size() && file == nullptr; ++i) {
     LAVA_RETURN_IF_ERROR(packs[i].second->ReadPack(packs[i].first, id, &entries));
     const auto at = std::lower_bound(entries.begin(), entries.end(), lsn,
-                                     [](const Entry& e, uint64_t l) { return e.lsn < l; });
+                                     [](const IndexEntry& e, uint64_t l) { return e.lsn < l; });
     if (at == entries.end() || at->lsn != lsn) continue;
     entry = *at;
     file = packs[i].second;

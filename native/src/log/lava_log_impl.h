@@ -45,7 +45,7 @@ class LavaLogImpl : public LavaLog {
   /// For cursors: entries of a log from lsn on, ascending, with their files. They include all
   /// entries up to *until. Without any, the log has no more.
   struct Found {
-    Entry entry;
+    IndexEntry entry;
     std::shared_ptr<DataFile> file;
   };
   Status EntriesFrom(LogId id, uint64_t lsn, std::vector<Found>* found, uint64_t* until)

@@ -276,7 +276,7 @@ Status ImageReader::LoadData(const std::vector<uint32_t>& datas, const Checkpoin
       if (image_->index.FindFile(pack.file) == nullptr) return FileIsGone(pack.file, of_log.name);
       log->AddPack(pack);
     }
-    for (const Entry& entry : of_log.direct) {
+    for (const IndexEntry& entry : of_log.direct) {
       if (entry.lsn < log->trimmed_to() || removed.count(at) != 0) continue;
       if (image_->index.FindFile(at) == nullptr) return FileIsGone(at, of_log.name);
       if (own) log->AddDirect(entry);
@@ -420,7 +420,7 @@ Status ImageReader::ScanFrame(const Frame& frame, uint32_t number) {
       return Status::OK();
     case FrameType::kPack: {
       LogId id = 0;
-      std::vector<Entry> entries;
+      std::vector<IndexEntry> entries;
       LAVA_RETURN_IF_ERROR(GetPack(frame.payload, &id, &entries));
       LogicalLog* const log = image_->index.Find(id);
       if (log == nullptr) return Status::OK();
@@ -430,7 +430,7 @@ Status ImageReader::ScanFrame(const Frame& frame, uint32_t number) {
                 .file = number,
                 .offset = static_cast<uint32_t>(frame.offset),
                 .bytes = static_cast<uint32_t>(frame.payload.size() + kFrameHeaderBytes)};
-      for (const Entry& entry : entries) {
+      for (const IndexEntry& entry : entries) {
         pack.data_bytes += RecordBytes(id, entry);
         log->RemoveDirect(entry);
       }

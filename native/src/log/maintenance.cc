@@ -152,13 +152,13 @@ Status LavaLogImpl::MoveLiving(const std::shared_ptr<DataFile>& file) {
 
 Status LavaLogImpl::MovePack(const std::shared_ptr<DataFile>& file, LogId id, const Pack& pack,
                              uint64_t trimmed_to) {
-  std::vector<Entry> entries;
+  std::vector<IndexEntry> entries;
   LAVA_RETURN_IF_ERROR(file->ReadPack(pack, id, &entries));
-  std::erase_if(entries, [&](const Entry& entry) { return entry.lsn < trimmed_to; });
+  std::erase_if(entries, [&](const IndexEntry& entry) { return entry.lsn < trimmed_to; });
   std::sort(entries.begin(), entries.end(),
-            [](const Entry& a, const Entry& b) { return a.offset < b.offset; });
+            [](const IndexEntry& a, const IndexEntry& b) { return a.offset < b.offset; });
   uint64_t live = 0;
-  for (const Entry& entry : entries) live += RecordBytes(id, entry);
+  for (const IndexEntry& entry : entries) live += RecordBytes(id, entry);
   const uint64_t span = entries.empty() ? 0
                                         : entries.back().offset + RecordBytes(id, entries.back()) -
                                               entries.front().offset;
@@ -179,7 +179,7 @@ Status LavaLogImpl::MovePack(const std::shared_ptr<DataFile>& file, LogId id, co
     std::vector<Op> ops(end - i);
     Batch batch;
     for (Op& op : ops) {
-      const Entry& entry = entries[i++];
+      const IndexEntry& entry = entries[i++];
       op.kind = Op::Kind::kMove;
       op.log = id;
       op.lsn = entry.lsn;

@@ -95,7 +95,7 @@ Status LavaLogImpl::SyncFiles(bool data) {
 
 Status LavaLogImpl::WritePack(LogicalLog* log, size_t begin, bool beside, PhysicalLogWriter* writer,
                               Pack* pack) {
-  const std::vector<Entry> entries = log->DirectFrom(begin, log->PackLength(begin));
+  const std::vector<IndexEntry> entries = log->DirectFrom(begin, log->PackLength(begin));
   std::string payload = writer->NewPayload();
   PutPack(log->id(), entries, &payload);
   *pack = {.first = entries.front().lsn,
@@ -105,7 +105,7 @@ Status LavaLogImpl::WritePack(LogicalLog* log, size_t begin, bool beside, Physic
            .offset = static_cast<uint32_t>(writer->size()),
            .bytes = static_cast<uint32_t>(payload.size() + kFrameHeaderBytes),
            .in_index_file = beside};
-  for (const Entry& entry : entries) pack->data_bytes += RecordBytes(log->id(), entry);
+  for (const IndexEntry& entry : entries) pack->data_bytes += RecordBytes(log->id(), entry);
   return writer->Append(FrameType::kPack, payload);
 }
 
@@ -128,7 +128,7 @@ Status LavaLogImpl::PackSome(LogicalLog* log, size_t keep) {
 
 Status LavaLogImpl::PackUnderPressure() {
   const uint64_t allowed = std::max(kDirectBytesMin, index().live_bytes() / kDirectShare);
-  if (index().direct_entries() * sizeof(Entry) <= allowed) return Status::OK();
+  if (index().direct_entries() * sizeof(IndexEntry) <= allowed) return Status::OK();
   for (const auto& [id, log] : index().logs()) LAVA_RETURN_IF_ERROR(PackSome(log.get(), 0));
   return Status::OK();
 }

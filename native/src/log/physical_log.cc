@@ -98,7 +98,7 @@ Status DataFile::ReadBytes(uint64_t offset, size_t length, char* to) {
   return Present(file->Read(offset, length, to));
 }
 
-Status DataFile::TakeRecord(LogId log, const Entry& entry, Slice bytes, uint64_t at,
+Status DataFile::TakeRecord(LogId log, const IndexEntry& entry, Slice bytes, uint64_t at,
                             Slice* data) const {
   LAVA_CHECK(entry.offset >= at && entry.offset + RecordBytes(log, entry) <= at + bytes.size());
   Slice in = bytes.substr(entry.offset - at, RecordBytes(log, entry));
@@ -115,7 +115,7 @@ Status DataFile::TakeRecord(LogId log, const Entry& entry, Slice bytes, uint64_t
   return Status::OK();
 }
 
-Status DataFile::ReadRecord(LogId log, const Entry& entry, std::string* data) {
+Status DataFile::ReadRecord(LogId log, const IndexEntry& entry, std::string* data) {
   data->resize(RecordBytes(log, entry));
   LAVA_RETURN_IF_ERROR(ReadBytes(entry.offset, data->size(), data->data()));
   Slice record;
@@ -145,7 +145,7 @@ Status DataFile::ReadFrame(const std::string& path, File* cached, uint64_t offse
   return Status::OK();
 }
 
-Status DataFile::ReadPack(const Pack& pack, LogId log, std::vector<Entry>* entries) {
+Status DataFile::ReadPack(const Pack& pack, LogId log, std::vector<IndexEntry>* entries) {
   const std::string& path = pack.in_index_file ? index_path_ : path_;
   std::string memory;
   Slice payload;

@@ -67,9 +67,10 @@ class DataFile {
   DataFile& operator=(const DataFile&) = delete;
 
   /// Reads the record that an entry names into *data, and checks it.
-  Status ReadRecord(LogId log, const Entry& entry, std::string* data);
+  Status ReadRecord(LogId log, const IndexEntry& entry, std::string* data);
   /// Like ReadRecord(), from bytes that were read already and begin at `at`. *data borrows them.
-  Status TakeRecord(LogId log, const Entry& entry, Slice bytes, uint64_t at, Slice* data) const;
+  Status TakeRecord(LogId log, const IndexEntry& entry, Slice bytes, uint64_t at,
+                    Slice* data) const;
   Status ReadBytes(uint64_t offset, size_t length, char* to);
   /// Opens the file for reads of its first `end` bytes.
   Result<std::shared_ptr<fs::RandomFile>> OpenUpTo(uint64_t end) {
@@ -78,7 +79,7 @@ class DataFile {
   /// Turns NotFound of a file into Corruption, because NotFound would mean that a record is
   /// missing.
   static Status Present(Status status);
-  Status ReadPack(const Pack& pack, LogId log, std::vector<Entry>* entries);
+  Status ReadPack(const Pack& pack, LogId log, std::vector<IndexEntry>* entries);
   /// Whether the file ends with a trailer, or has an index file.
   Result<bool> IsSealed();
   /// Reads the reverse index. Errors: Corruption, also if the file is not sealed.

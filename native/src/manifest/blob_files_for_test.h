@@ -52,7 +52,7 @@ inline std::shared_ptr<FileMeta> KeyFileOf(uint64_t number, std::vector<BlobRefe
   meta->blob_references = std::move(references);
   return meta;
 }
-inline FileEntry WholeOf(const std::shared_ptr<FileMeta>& file) {
+inline KeyFileEntry WholeOf(const std::shared_ptr<FileMeta>& file) {
   return {file, file->lower, file->upper};
 }
 
@@ -111,7 +111,7 @@ class BlobFilesForTest {
     ASSERT_TRUE(status.ok()) << status.ToString();
   }
   /// Installs a flush: a key file and the value files that it references.
-  void Flush(const FileEntry& entry,
+  void Flush(const KeyFileEntry& entry,
              const std::vector<std::shared_ptr<ValueFileMeta>>& value_files) {
     VersionEdit edit;
     edit.Add(0, entry);
@@ -126,7 +126,7 @@ class BlobFilesForTest {
     edit.values_added = std::move(added);
     Apply(edit);
   }
-  void RemoveKeys(uint32_t level, const FileEntry& entry) {
+  void RemoveKeys(uint32_t level, const KeyFileEntry& entry) {
     VersionEdit edit;
     edit.Remove(level, entry);
     Apply(edit);

@@ -35,8 +35,8 @@ TEST(BlobFiles, EveryEntryThatNamesABlobFileCounts) {
 
 TEST(BlobFiles, GoWithTheLastKeyFileThatNamesThem) {
   BlobFilesForTest blob_files;
-  const FileEntry first = WholeOf(KeyFileOf(1, {{IdOf(2), 3, 300}}));
-  const FileEntry second = WholeOf(KeyFileOf(3, {{IdOf(2), 1, 100}}));
+  const KeyFileEntry first = WholeOf(KeyFileOf(1, {{IdOf(2), 3, 300}}));
+  const KeyFileEntry second = WholeOf(KeyFileOf(3, {{IdOf(2), 1, 100}}));
   blob_files.Flush(first, {NewValueFile(2, 3, 300)});
   blob_files.Flush(second, {});
   blob_files.RemoveKeys(0, first);
@@ -47,7 +47,7 @@ TEST(BlobFiles, GoWithTheLastKeyFileThatNamesThem) {
 
 TEST(BlobFiles, AMoveToAnotherLevelKeepsThem) {
   BlobFilesForTest blob_files;
-  const FileEntry entry = WholeOf(KeyFileOf(1, {{IdOf(2), 3, 300}}));
+  const KeyFileEntry entry = WholeOf(KeyFileOf(1, {{IdOf(2), 3, 300}}));
   blob_files.Flush(entry, {NewValueFile(2, 3, 300)});
   const std::string before = blob_files.Values();
   VersionEdit move;
@@ -59,8 +59,8 @@ TEST(BlobFiles, AMoveToAnotherLevelKeepsThem) {
 
 TEST(BlobFiles, AValueFileLivesAsLongAsOneOfItsBlobFiles) {
   BlobFilesForTest blob_files;
-  const FileEntry first = WholeOf(KeyFileOf(1, {{IdOf(2), 3, 300}}));
-  const FileEntry second = WholeOf(KeyFileOf(3, {{IdOf(4), 1, 100}}));
+  const KeyFileEntry first = WholeOf(KeyFileOf(1, {{IdOf(2), 3, 300}}));
+  const KeyFileEntry second = WholeOf(KeyFileOf(3, {{IdOf(4), 1, 100}}));
   blob_files.Flush(first, {NewValueFile(2, 3, 300)});
   blob_files.Flush(second, {NewValueFile(4, 1, 100)});
   const auto both = ValueFileOf(5, "a", "z", {{IdOf(2), 3, 300}, {IdOf(4), 1, 100}});
@@ -77,7 +77,7 @@ TEST(BlobFiles, AValueFileLivesAsLongAsOneOfItsBlobFiles) {
 // their keys.
 TEST(BlobFiles, GhostsAreNamedAndNowhere) {
   BlobFilesForTest blob_files;
-  const FileEntry entry = WholeOf(KeyFileOf(1, {{IdOf(2), 3, 300}}));
+  const KeyFileEntry entry = WholeOf(KeyFileOf(1, {{IdOf(2), 3, 300}}));
   blob_files.Flush(entry, {NewValueFile(2, 3, 300)});
   blob_files.Replace({2}, {});
   EXPECT_EQ(blob_files.Values(), "blob file 2: 1, 3/300, 0/0\n");
@@ -87,7 +87,7 @@ TEST(BlobFiles, GhostsAreNamedAndNowhere) {
 
 TEST(BlobFiles, AFileForBlobFilesThatWentMeanwhileIsForgottenAtOnce) {
   BlobFilesForTest blob_files;
-  const FileEntry first = WholeOf(KeyFileOf(1, {{IdOf(2), 3, 300}}));
+  const KeyFileEntry first = WholeOf(KeyFileOf(1, {{IdOf(2), 3, 300}}));
   blob_files.Flush(first, {NewValueFile(2, 3, 300)});
   blob_files.Flush(WholeOf(KeyFileOf(3, {{IdOf(4), 1, 100}})), {NewValueFile(4, 1, 100)});
   blob_files.RemoveKeys(0, first);
@@ -100,7 +100,7 @@ TEST(BlobFiles, AFileForBlobFilesThatWentMeanwhileIsForgottenAtOnce) {
 
 TEST(BlobFiles, AnInputThatLeftFailsTheEditAndChangesNothing) {
   BlobFilesForTest blob_files;
-  const FileEntry first = WholeOf(KeyFileOf(1, {{IdOf(2), 3, 300}}));
+  const KeyFileEntry first = WholeOf(KeyFileOf(1, {{IdOf(2), 3, 300}}));
   blob_files.Flush(first, {NewValueFile(2, 3, 300)});
   blob_files.Flush(WholeOf(KeyFileOf(3, {{IdOf(4), 1, 100}})), {NewValueFile(4, 1, 100)});
   const std::string before = blob_files.Values();
@@ -141,7 +141,7 @@ TEST(BlobFiles, AValueFileIsAddedOnce) {
 // file.
 TEST(BlobFiles, OneBlobFileMayHaveSeveralFiles) {
   BlobFilesForTest blob_files;
-  const FileEntry keys = WholeOf(KeyFileOf(1, {{IdOf(2), 4, 400}}));
+  const KeyFileEntry keys = WholeOf(KeyFileOf(1, {{IdOf(2), 4, 400}}));
   blob_files.Flush(keys, {NewValueFile(2, 4, 400)});
   blob_files.Replace({2}, {{ValueFileOf(5, "a", "m", {{IdOf(2), 2, 200}}), {{IdOf(2), "a", "k"}}},
                            {ValueFileOf(6, "k", "z", {{IdOf(2), 2, 200}}), {{IdOf(2), "k", "z"}}}});
@@ -163,7 +163,7 @@ TEST(BlobFiles, OneBlobFileMayHaveSeveralFiles) {
 // Versions share their blob files: readers of the old one see no change.
 TEST(BlobFiles, AnOlderVersionStaysAsItWas) {
   BlobFilesForTest blob_files;
-  const FileEntry keys = WholeOf(KeyFileOf(1, {{IdOf(2), 4, 400}}));
+  const KeyFileEntry keys = WholeOf(KeyFileOf(1, {{IdOf(2), 4, 400}}));
   blob_files.Flush(keys, {NewValueFile(2, 4, 400)});
   const auto old = blob_files.state().version;
   const std::string before = blob_files.Values();
@@ -315,7 +315,7 @@ TEST(BlobFiles, DescriptionsOfOneValueFileMustAgree) {
 
 TEST(BlobFiles, WhatExpiredIsMarkedAsLongAsItIsNamed) {
   BlobFilesForTest blob_files;
-  const FileEntry key_file = WholeOf(KeyFileOf(1, {{IdOf(2), 10, 1000}}));
+  const KeyFileEntry key_file = WholeOf(KeyFileOf(1, {{IdOf(2), 10, 1000}}));
   blob_files.Flush(key_file, {NewValueFile(2, 10, 1000)});
   VersionEdit edit;
   edit.values_removed.push_back(IdOf(2));

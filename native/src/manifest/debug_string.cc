@@ -35,7 +35,7 @@ std::string Field(std::string_view what, uint64_t number) {
   return ", " + std::string(what) + " " + std::to_string(number);
 }
 
-std::string Describe(const FileEntry& entry) {
+std::string Describe(const KeyFileEntry& entry) {
   const FileMeta& file = *entry.file;
   std::string text = ShortName(file.id) + ".ksst" + BoundsText(entry.lower, entry.upper);
   if (entry.clipped()) text += " of" + BoundsText(file.lower, file.upper);
@@ -61,7 +61,7 @@ std::string Version::DebugString() const {
     text += "level " + std::to_string(n) + Field("entries", levels[n].size()) +
             Field("bytes", sums.levels[n].entry_bytes) +
             Field("records", sums.levels[n].entry_records) + "\n";
-    for (const FileEntry& entry : levels[n]) text += "  " + Describe(entry) + "\n";
+    for (const KeyFileEntry& entry : levels[n]) text += "  " + Describe(entry) + "\n";
   }
   if (!value_files.empty())
     text += "value files: " + std::to_string(value_files.size()) +

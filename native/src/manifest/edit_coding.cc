@@ -439,7 +439,7 @@ Result<std::shared_ptr<ValueFileMeta>> FileTable::Intern(std::shared_ptr<ValueFi
 
 void FileTable::InternAll(const Version& version) {
   for (const auto& level : version.levels)
-    for (const FileEntry& entry : level) files_[entry.file->id] = entry.file;
+    for (const KeyFileEntry& entry : level) files_[entry.file->id] = entry.file;
   for (const auto& [id, entry] : version.value_files) value_files_[id] = entry.file;
 }
 

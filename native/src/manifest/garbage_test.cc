@@ -31,7 +31,7 @@ TEST(Garbage, NothingOfAFreshFile) {
 
 TEST(Garbage, IsExactForWhatWasNeverInheritedOrClipped) {
   BlobFilesForTest blob_files;
-  const FileEntry flushed = WholeOf(KeyFileOf(1, {{IdOf(2), 10, 1000}}));
+  const KeyFileEntry flushed = WholeOf(KeyFileOf(1, {{IdOf(2), 10, 1000}}));
   blob_files.Flush(flushed, {NewValueFile(2, 10, 1000)});
   // A compaction dropped 300 bytes and split the rest.
   VersionEdit compaction;
@@ -67,7 +67,7 @@ TEST(Garbage, InheritedValuesGiveBounds) {
   blob_files.Replace({2}, {{ValueFileOf(5, "a", "z", {{IdOf(2), 7, 700}}), {{IdOf(2), "a", "z"}}}});
   EXPECT_EQ(GarbageIn(blob_files, 5), (Numbers{700, 0, 0, 700}))
       << "1000 are named, 300 are ghosts";
-  const FileEntry old = blob_files.version().levels[0][0];
+  const KeyFileEntry old = blob_files.version().levels[0][0];
   VersionEdit compaction;
   compaction.Remove(0, old);
   compaction.Add(1, WholeOf(KeyFileOf(6, {{IdOf(2), 5, 500}})));
@@ -78,7 +78,7 @@ TEST(Garbage, InheritedValuesGiveBounds) {
 // Which of its files held a dead value is unknown: garbage is divided by each file's bytes.
 TEST(Garbage, OfABlobFileInSeveralFilesIsSharedOut) {
   BlobFilesForTest blob_files;
-  const FileEntry keys = WholeOf(KeyFileOf(1, {{IdOf(2), 10, 1000}}));
+  const KeyFileEntry keys = WholeOf(KeyFileOf(1, {{IdOf(2), 10, 1000}}));
   blob_files.Flush(keys, {NewValueFile(2, 10, 1000)});
   blob_files.Replace({2}, {{ValueFileOf(5, "a", "k", {{IdOf(2), 6, 600}}), {{IdOf(2), "a", "k"}}},
                            {ValueFileOf(6, "k", "z", {{IdOf(2), 2, 200}}), {{IdOf(2), "k", "z"}}}});
@@ -93,7 +93,7 @@ TEST(Garbage, OfABlobFileInSeveralFilesIsSharedOut) {
 
 TEST(Garbage, OneFileTwiceForABlobFileCountsOnce) {
   BlobFilesForTest blob_files;
-  const FileEntry keys = WholeOf(KeyFileOf(1, {{IdOf(2), 10, 1000}}));
+  const KeyFileEntry keys = WholeOf(KeyFileOf(1, {{IdOf(2), 10, 1000}}));
   blob_files.Flush(keys, {NewValueFile(2, 10, 1000)});
   const auto both = ValueFileOf(5, "a", "z", {{IdOf(2), 10, 1000}});
   blob_files.Replace({2}, {{both, {{IdOf(2), "a", "c"}, {IdOf(2), "x", "z"}}}});
@@ -106,7 +106,7 @@ TEST(Garbage, OneFileTwiceForABlobFileCountsOnce) {
 
 TEST(Garbage, ABlobFileThatNothingNamesIsGarbageWhole) {
   BlobFilesForTest blob_files;
-  const FileEntry first = WholeOf(KeyFileOf(1, {{IdOf(2), 3, 300}}));
+  const KeyFileEntry first = WholeOf(KeyFileOf(1, {{IdOf(2), 3, 300}}));
   blob_files.Flush(first, {NewValueFile(2, 3, 300)});
   blob_files.Flush(WholeOf(KeyFileOf(3, {{IdOf(4), 1, 100}})), {NewValueFile(4, 1, 100)});
   const auto both = ValueFileOf(5, "a", "z", {{IdOf(2), 3, 300}, {IdOf(4), 1, 100}});

@@ -14,7 +14,7 @@ using testing::Fault;
 using testing::FaultFileSystem;
 using testing::FileCall;
 
-FileEntry Entry(uint64_t number) {
+KeyFileEntry Entry(uint64_t number) {
   auto meta = std::make_shared<FileMeta>();
   meta->id = {{7, 9}, number};
   meta->bytes = 10;

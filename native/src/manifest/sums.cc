@@ -19,12 +19,12 @@ uint64_t MemoryOf(const ValueFileMeta& file) {
   return sizeof(file) + 2 * kAllocationBytes + MemoryOf(file.lower) + MemoryOf(file.upper) +
          file.tables.size() * (kNodeBytes + 32) +
          file.blob_files.capacity() * sizeof(BlobReference) + sizeof(FileId) +
-         sizeof(Version::ValueEntry);
+         sizeof(Version::ValueFileEntry);
 }
 
 }  // namespace
 
-uint64_t MemoryOf(const FileEntry& entry) {
+uint64_t MemoryOf(const KeyFileEntry& entry) {
   const FileMeta& file = *entry.file;
   return sizeof(entry) + MemoryOf(entry.lower) + MemoryOf(entry.upper) + sizeof(file) +
          2 * kAllocationBytes + MemoryOf(file.lower) + MemoryOf(file.upper) +
@@ -50,7 +50,7 @@ void CountValueFile(const ValueFileMeta& file, bool added, VersionSums* sums) {
 
 std::optional<uint32_t> HighestStand(const Version& version, const FileMeta& file) {
   std::optional<uint32_t> highest;
-  ForEachStand(version, file, [&highest](uint32_t level, const FileEntry&) {
+  ForEachStand(version, file, [&highest](uint32_t level, const KeyFileEntry&) {
     if (!highest) highest = level;
   });
   return highest;
@@ -61,7 +61,7 @@ VersionSums CountSums(const Version& version) {
   std::set<const FileMeta*> seen;  // a file may have several entries in a version
   for (uint32_t n = 0; n < kLevelCountMax; ++n) {
     VersionSums::Level& level = sums.levels[n];
-    for (const FileEntry& entry : version.levels[n]) {
+    for (const KeyFileEntry& entry : version.levels[n]) {
       level.entry_bytes += entry.file->bytes;
       level.entry_records += entry.file->records;
       sums.memory_bytes += MemoryOf(entry);

@@ -12,7 +12,7 @@ namespace lava {
 VersionSums CountSums(const Version& version);
 
 /// Approximate memory that a part of a version takes. Units: bytes.
-uint64_t MemoryOf(const FileEntry& entry);
+uint64_t MemoryOf(const KeyFileEntry& entry);
 uint64_t MemoryOf(const BlobFile& blob_file);
 /// Adds a value file to the sums, or subtracts it.
 void CountValueFile(const ValueFileMeta& file, bool added, VersionSums* sums);
@@ -20,7 +20,7 @@ void CountValueFile(const ValueFileMeta& file, bool added, VersionSums* sums);
 /// Calls visit(level, entry) for each entry of the file in the version, highest level first.
 template <typename Visit>
 void ForEachStand(const Version& version, const FileMeta& file, const Visit& visit) {
-  const auto ends_before = [&file](const FileEntry& entry) {
+  const auto ends_before = [&file](const KeyFileEntry& entry) {
     return !entry.upper.empty() && entry.upper <= file.lower;
   };
   for (uint32_t level = 0; level < kLevelCountMax; ++level) {

@@ -72,12 +72,12 @@ struct ValueFileMeta : StoredFile {
 
 /// A file with the bounds [lower, upper) that are visible in this version, within the file's own
 /// bounds. A version may have several entries of one file, with disjoint bounds.
-struct FileEntry {
+struct KeyFileEntry {
   std::shared_ptr<FileMeta> file;
   std::string lower, upper;
   bool clipped() const { return lower != file->lower || upper != file->upper; }
 };
-using FileList = SharedList<FileEntry>;
+using FileList = SharedList<KeyFileEntry>;
 
 /// A range of entries of a level.
 /// Ownership: borrows the list, which must not change meanwhile.
@@ -93,7 +93,7 @@ class FileRange {
   FileList::const_iterator end() const { return end_; }
   size_t size() const { return static_cast<size_t>(end_ - begin_); }
   bool empty() const { return begin_ == end_; }
-  const FileEntry& operator[](size_t index) const {
+  const KeyFileEntry& operator[](size_t index) const {
     return *(begin_ + static_cast<ptrdiff_t>(index));
   }
   /// The first entry for which before() is false. before() must be true for all earlier entries.
@@ -157,12 +157,12 @@ struct VersionSums {
 struct Version {
   std::array<FileList, kLevelCountMax> levels;
   SharedMap<FileId, std::shared_ptr<const BlobFile>> blob_files;
-  struct ValueEntry {
+  struct ValueFileEntry {
     std::shared_ptr<ValueFileMeta> file;
     uint32_t locations = 0;
     ValueGarbage garbage = {};
   };
-  SharedMap<FileId, ValueEntry> value_files;
+  SharedMap<FileId, ValueFileEntry> value_files;
   /// Updated by each edit.
   VersionSums sums;
   /// Files that the last edit removed from the version altogether.

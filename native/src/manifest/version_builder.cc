@@ -17,7 +17,7 @@ Status TooOld(const VersionEdit::RemovedFile& removed) {
                                  " is no longer in level " + std::to_string(removed.level));
 }
 
-Status Overlap(const FileEntry& a, const FileEntry& b, uint32_t level) {
+Status Overlap(const KeyFileEntry& a, const KeyFileEntry& b, uint32_t level) {
   return Status::InvalidArgument("version edit: files " + a.file->id.FileName() + " and " +
                                  b.file->id.FileName() + " overlap in level " +
                                  std::to_string(level));
@@ -28,21 +28,22 @@ Status Refused(const FileId& id, const std::string& why) {
 }
 
 FileList::const_iterator Find(const FileList& level, const VersionEdit::RemovedFile& removed) {
-  const auto is_it = [&](const FileEntry& entry) {
+  const auto is_it = [&](const KeyFileEntry& entry) {
     return entry.file->id == removed.id && entry.lower == removed.lower;
   };
   if (removed.level == 0) return std::find_if(level.begin(), level.end(), is_it);
   const auto at =
-      level.PartitionPoint([&](const FileEntry& entry) { return entry.lower < removed.lower; });
+      level.PartitionPoint([&](const KeyFileEntry& entry) { return entry.lower < removed.lower; });
   return at != level.end() && is_it(*at) ? at : level.end();
 }
 
 // A version may have several entries of one file, but each key must be visible at most once.
 Status CheckStands(const Version& version, const FileMeta& file) {
-  std::vector<const FileEntry*> stands;
-  ForEachStand(version, file, [&](uint32_t, const FileEntry& entry) { stands.push_back(&entry); });
+  std::vector<const KeyFileEntry*> stands;
+  ForEachStand(version, file,
+               [&](uint32_t, const KeyFileEntry& entry) { stands.push_back(&entry); });
   std::sort(stands.begin(), stands.end(),
-            [](const FileEntry* a, const FileEntry* b) { return a->lower < b->lower; });
+            [](const KeyFileEntry* a, const KeyFileEntry* b) { return a->lower < b->lower; });
   for (size_t i = 1; i < stands.size(); ++i) {
     if (stands[i - 1]->upper > stands[i]->lower)
       return Status::InvalidArgument("version edit: file " + file.id.FileName() +
@@ -96,7 +97,7 @@ Status VersionBuilder::RemoveEntries(const VersionEdit& edit) {
     }
     // Copied, because the entry is erased.
     // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
-    const FileEntry entry = *at;
+    const KeyFileEntry entry = *at;
     removed_files_[removed.id] = entry.file;
     NameBlobFiles(entry, false);
     CountEntry(removed.level, entry, false, [&] { level.erase(at); });
@@ -112,11 +113,11 @@ Status VersionBuilder::AddEntries(const VersionEdit& edit) {
 }
 
 Status VersionBuilder::AddEntry(const VersionEdit::AddedFile& added) {
-  const FileEntry& entry = added.entry;
+  const KeyFileEntry& entry = added.entry;
   FileList& level = version_->levels[added.level];
   auto at = level.begin() + static_cast<ptrdiff_t>(added.level == 0 ? l0_position_++ : 0);
   if (added.level > 0) {
-    at = level.PartitionPoint([&](const FileEntry& other) { return other.lower < entry.lower; });
+    at = level.PartitionPoint([&](const KeyFileEntry& other) { return other.lower < entry.lower; });
     if (at != level.begin() && std::prev(at)->upper > entry.lower)
       return Overlap(*std::prev(at), entry, added.level);
     if (at != level.end() && entry.upper > at->lower) return Overlap(entry, *at, added.level);
@@ -140,7 +141,7 @@ Status VersionBuilder::AddValueFiles(const VersionEdit& edit) {
       locations.push_back({added.file, location.lower, location.upper});
     }
     if (added.locations.empty()) continue;
-    Version::ValueEntry& entry = version_->value_files[id];
+    Version::ValueFileEntry& entry = version_->value_files[id];
     entry.file = added.file;
     entry.locations = static_cast<uint32_t>(added.locations.size());
     CountValueFile(*added.file, true, &version_->sums);
@@ -194,7 +195,7 @@ void VersionBuilder::NoteLeft() {
 }
 
 template <typename ChangeLevel>
-void VersionBuilder::CountEntry(uint32_t level, const FileEntry& entry, bool added,
+void VersionBuilder::CountEntry(uint32_t level, const KeyFileEntry& entry, bool added,
                                 const ChangeLevel& change) {
   const FileMeta& file = *entry.file;
   const auto count_highest = [&](std::optional<uint32_t> stand, bool is_there) {
@@ -215,7 +216,7 @@ void VersionBuilder::CountEntry(uint32_t level, const FileEntry& entry, bool add
   AddTo(&version_->sums.memory_bytes, MemoryOf(entry), added);
 }
 
-void VersionBuilder::NameBlobFiles(const FileEntry& entry, bool added) {
+void VersionBuilder::NameBlobFiles(const KeyFileEntry& entry, bool added) {
   for (const BlobReference& share : entry.file->blob_references) {
     BlobFile* const blob_file = Change(share.blob_file);
     AddTo(&blob_file->named_by, 1, added);

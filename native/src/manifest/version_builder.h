@@ -21,7 +21,7 @@ class VersionBuilder {
   Status Apply(const VersionEdit& edit);
 
  private:
-  using ValueFiles = SharedMap<FileId, Version::ValueEntry>;
+  using ValueFiles = SharedMap<FileId, Version::ValueFileEntry>;
 
   Status RemoveValueFiles(const VersionEdit& edit);
   Status RemoveEntries(const VersionEdit& edit);
@@ -38,8 +38,8 @@ class VersionBuilder {
 
   /// Changes the level by calling change(), and updates the sums for the entry.
   template <typename ChangeLevel>
-  void CountEntry(uint32_t level, const FileEntry& entry, bool added, const ChangeLevel& change);
-  void NameBlobFiles(const FileEntry& entry, bool added);
+  void CountEntry(uint32_t level, const KeyFileEntry& entry, bool added, const ChangeLevel& change);
+  void NameBlobFiles(const KeyFileEntry& entry, bool added);
   /// The blob file, to be modified. Versions share blob files, so the first change copies the blob
   /// file.
   BlobFile* Change(const FileId& id);

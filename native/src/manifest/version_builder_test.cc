@@ -46,7 +46,7 @@ class RandomTree {
   void ExpectLeft(const Version& before) {
     std::set<std::string> left, told;
     for (const auto& level : before.levels)
-      for (const FileEntry& entry : level)
+      for (const KeyFileEntry& entry : level)
         if (!HighestStand(version(), *entry.file)) left.insert(entry.file->id.FileName());
     for (const auto& [id, entry] : before.value_files)
       if (!version().value_files.contains(id)) left.insert(id.ValueFileName());
@@ -75,22 +75,22 @@ class RandomTree {
     return true;
   }
   // An entry of a random level, and the level.
-  const FileEntry* Choose(uint32_t* level) {
+  const KeyFileEntry* Choose(uint32_t* level) {
     *level = random_() % 4;
     const FileList& files = version().levels[*level];
     return files.empty() ? nullptr
                          : &files[*level == 0 ? files.size() - 1 : random_() % files.size()];
   }
-  std::vector<FileEntry> Within(uint32_t level, const std::string& lower,
-                                const std::string& upper) {
-    std::vector<FileEntry> found;
-    for (const FileEntry& entry : version().levels[level])
+  std::vector<KeyFileEntry> Within(uint32_t level, const std::string& lower,
+                                   const std::string& upper) {
+    std::vector<KeyFileEntry> found;
+    for (const KeyFileEntry& entry : version().levels[level])
       if (entry.upper > lower && entry.lower < upper) found.push_back(entry);
     return found;
   }
   bool Move() {
     uint32_t level;
-    const FileEntry* const entry = Choose(&level);
+    const KeyFileEntry* const entry = Choose(&level);
     if (entry == nullptr || !Within(level + 1, entry->lower, entry->upper).empty()) return false;
     VersionEdit edit;
     edit.Remove(level, *entry);
@@ -100,24 +100,24 @@ class RandomTree {
   }
   bool Compact() {
     uint32_t level;
-    const FileEntry* const first = Choose(&level);
+    const KeyFileEntry* const first = Choose(&level);
     if (first == nullptr) return false;
-    std::vector<FileEntry> upper{*first}, below;
+    std::vector<KeyFileEntry> upper{*first}, below;
     std::string from = first->lower, to = first->upper;
     for (size_t known = SIZE_MAX; known != below.size();) {
       known = below.size();
       below = Within(level + 1, from, to);
-      for (const FileEntry& entry : below) {
+      for (const KeyFileEntry& entry : below) {
         from = std::min(from, entry.lower);
         to = std::max(to, entry.upper);
       }
     }
     VersionEdit edit;
     std::map<FileId, uint64_t> named;
-    for (const FileEntry& entry : upper) edit.Remove(level, entry);
-    for (const FileEntry& entry : below) edit.Remove(level + 1, entry);
+    for (const KeyFileEntry& entry : upper) edit.Remove(level, entry);
+    for (const KeyFileEntry& entry : below) edit.Remove(level + 1, entry);
     for (const auto* entries : {&upper, &below})
-      for (const FileEntry& entry : *entries)
+      for (const KeyFileEntry& entry : *entries)
         for (const BlobReference& share : entry.file->blob_references)
           named[share.blob_file] += share.raw_bytes;
     // Write several files and let some of the named values die.

@@ -34,7 +34,7 @@ VersionEdit SnapshotOf(const ManifestState& state) {
   edit.origins = state.origins;
   for (const auto& [id, table] : state.tables) edit.registered.push_back(table);
   for (uint32_t n = 0; n < kLevelCountMax; ++n)
-    for (const FileEntry& entry : state.version->levels[n]) edit.Add(n, entry);
+    for (const KeyFileEntry& entry : state.version->levels[n]) edit.Add(n, entry);
   edit.values_added = LocationsByValueFile(*state.version);
   for (const auto& [id, blob_file] : state.version->blob_files)
     for (const auto& [table, timestamp_ms] : blob_file->expired_to_ms)

@@ -23,7 +23,7 @@ inline constexpr uint32_t kManifestFormatVersion = 5;
 struct VersionEdit {
   struct AddedFile {
     uint32_t level = 0;
-    FileEntry entry;
+    KeyFileEntry entry;
   };
   /// A file may have several entries in a version; the lower bound identifies the entry.
   struct RemovedFile {
@@ -70,7 +70,7 @@ struct VersionEdit {
   /// For messages: a line for each change, in the form of Version::DebugString().
   std::string DebugString() const;
 
-  void Add(uint32_t level, FileEntry entry) { added.push_back({level, std::move(entry)}); }
+  void Add(uint32_t level, KeyFileEntry entry) { added.push_back({level, std::move(entry)}); }
   /// Adds a value file in which all of its values were first written.
   void AddNewValueFile(std::shared_ptr<ValueFileMeta> file) {
     AddedValueFile added_file{std::move(file), {}};
@@ -79,7 +79,7 @@ struct VersionEdit {
           {share.blob_file, added_file.file->lower, added_file.file->upper});
     values_added.push_back(std::move(added_file));
   }
-  void Remove(uint32_t level, const FileEntry& entry) {
+  void Remove(uint32_t level, const KeyFileEntry& entry) {
     removed.push_back({level, entry.file->id, entry.lower});
   }
 };

@@ -22,7 +22,9 @@ std::shared_ptr<FileMeta> File(uint64_t number, std::string lower, std::string u
   meta->tables[42] = {10, 900};
   return meta;
 }
-FileEntry Whole(const std::shared_ptr<FileMeta>& file) { return {file, file->lower, file->upper}; }
+KeyFileEntry Whole(const std::shared_ptr<FileMeta>& file) {
+  return {file, file->lower, file->upper};
+}
 
 ManifestState SomeState() {
   ManifestState state;
@@ -209,7 +211,8 @@ TEST(VersionEdit, OutputsWithinL0TakeTheirInputsPlace) {
   merge.Add(0, Whole(File(9, "a", "b")));
   ASSERT_TRUE(ApplyEdit(merge, &state).ok());
   std::vector<uint64_t> numbers;
-  for (const FileEntry& entry : state.version->levels[0]) numbers.push_back(entry.file->id.number);
+  for (const KeyFileEntry& entry : state.version->levels[0])
+    numbers.push_back(entry.file->id.number);
   EXPECT_EQ(numbers, (std::vector<uint64_t>{5, 9, 2, 1}));
 }
 

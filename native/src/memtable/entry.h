@@ -14,7 +14,7 @@ namespace lava {
 /// if the value is external, by a ValueSlot that says where it lies. An entry never moves, so the
 /// indexes can refer to it by its slot as long as it lives.
 /// Threads:    guarded by the memtable's lock; in_tree is not written after the seal.
-struct Entry {
+struct MemtableEntry {
   uint32_t value_bytes;
   uint32_t key_word;     // key bytes << 8 | RecordKind; kind 0: erased, still in pending_
   uint32_t prefix_word;  // prefix bytes << 8 | in_tree << 7 | external << 6 | slot class
@@ -45,8 +45,8 @@ struct Entry {
     prefix_word = on ? (prefix_word | kExternal) : (prefix_word & ~kExternal);
   }
 
-  char* data() { return reinterpret_cast<char*>(this) + sizeof(Entry); }
-  const char* data() const { return reinterpret_cast<const char*>(this) + sizeof(Entry); }
+  char* data() { return reinterpret_cast<char*>(this) + sizeof(MemtableEntry); }
+  const char* data() const { return reinterpret_cast<const char*>(this) + sizeof(MemtableEntry); }
   Slice key() const { return {data(), key_bytes()}; }
   char* value_area() { return data() + key_bytes(); }
   const char* value_area() const { return data() + key_bytes(); }
@@ -58,15 +58,15 @@ struct Entry {
   }
   void set_value_slot(ValueSlot slot) { std::memcpy(value_area(), &slot, sizeof(slot)); }
 };
-static_assert(sizeof(Entry) == 12);
+static_assert(sizeof(MemtableEntry) == 12);
 
-inline const Entry* EntryAt(const Arena& arena, Arena::Ref ref) {
-  return reinterpret_cast<const Entry*>(arena.At(ref));
+inline const MemtableEntry* EntryAt(const Arena& arena, Arena::Ref ref) {
+  return reinterpret_cast<const MemtableEntry*>(arena.At(ref));
 }
-inline Entry* EntryAt(Arena& arena, Arena::Ref ref) {
-  return reinterpret_cast<Entry*>(arena.At(ref));
+inline MemtableEntry* EntryAt(Arena& arena, Arena::Ref ref) {
+  return reinterpret_cast<MemtableEntry*>(arena.At(ref));
 }
-inline Slice EntryValue(const Arena& arena, const Entry& entry) {
+inline Slice EntryValue(const Arena& arena, const MemtableEntry& entry) {
   const char* at = entry.external() ? arena.At(entry.value_slot().ref) : entry.value_area();
   return {at, entry.value_bytes};
 }
@@ -76,7 +76,7 @@ struct SortKey {
   Slice key;
   bool prefix_delete;
 };
-inline SortKey SortKeyOf(const Entry& e) { return {e.key(), e.is_prefix_delete()}; }
+inline SortKey SortKeyOf(const MemtableEntry& e) { return {e.key(), e.is_prefix_delete()}; }
 inline int Compare(const SortKey& a, const SortKey& b) {
   const int c = a.key.compare(b.key);
   return c != 0 ? c : static_cast<int>(b.prefix_delete) - static_cast<int>(a.prefix_delete);

@@ -9,8 +9,8 @@ namespace lava {
 /// An entry with a key and no value. For tests of this folder.
 inline Arena::Ref NewTestEntry(Arena* arena, Slice key, bool prefix_delete) {
   uint8_t slot_class;
-  const Arena::Ref ref = arena->Allocate(sizeof(Entry) + key.size() + 8, &slot_class);
-  auto* entry = new (arena->At(ref)) Entry;
+  const Arena::Ref ref = arena->Allocate(sizeof(MemtableEntry) + key.size() + 8, &slot_class);
+  auto* entry = new (arena->At(ref)) MemtableEntry;
   entry->value_bytes = 0;
   const auto kind = prefix_delete ? RecordKind::kPrefixDelete : RecordKind::kPut;
   entry->key_word = static_cast<uint32_t>(key.size() << 8) | static_cast<uint32_t>(kind);

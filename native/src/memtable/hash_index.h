@@ -69,7 +69,7 @@ class HashIndex {
       const Slot& slot = slots_[i];
       if (slot.ref == Arena::kNull) return nullptr;
       if (slot.hash != hash) continue;
-      const Entry* entry = EntryAt(arena, slot.ref);
+      const MemtableEntry* entry = EntryAt(arena, slot.ref);
       if (entry->is_prefix_delete() == prefix_delete && entry->key() == key) return &slot;
     }
   }

@@ -13,7 +13,7 @@ namespace {
 // Values up to this size are stored in their entry, larger ones in a slot of their own.
 constexpr size_t kInlineValueBytesMax = 1024;
 // Every entry has room for the slot of an external value.
-constexpr size_t kInlineBytesMin = sizeof(Entry::ValueSlot);
+constexpr size_t kInlineBytesMin = sizeof(MemtableEntry::ValueSlot);
 // Once a run has been read in order, at most this many new entries wait for the next ordered read,
 // which limits its cost. A run that is never read in order is sorted only by its flush.
 constexpr size_t kPendingMax = size_t{16} << 10;
@@ -120,13 +120,13 @@ void MemTableImpl::UpdateCharge() const {
                        std::memory_order_relaxed);
 }
 
-const Entry* MemTableImpl::FindEntry(Slice key, bool prefix_delete) const {
+const MemtableEntry* MemTableImpl::FindEntry(Slice key, bool prefix_delete) const {
   const uint32_t hash = HashIndex::HashOf(key, prefix_delete);
   const Arena::Ref ref = hash_.Find(arena_, hash, key, prefix_delete);
   return ref == Arena::kNull ? nullptr : EntryAt(arena_, ref);
 }
 
-Entry* MemTableImpl::FindEntry(Slice key, bool prefix_delete, uint32_t* hash) {
+MemtableEntry* MemTableImpl::FindEntry(Slice key, bool prefix_delete, uint32_t* hash) {
   *hash = HashIndex::HashOf(key, prefix_delete);
   const Arena::Ref ref = hash_.Find(arena_, *hash, key, prefix_delete);
   return ref == Arena::kNull ? nullptr : EntryAt(arena_, ref);
@@ -141,12 +141,13 @@ void MemTableImpl::NewEntry(uint32_t hash, Slice key, RecordKind kind, uint32_t 
   if (pending_.size() == pending_.capacity()) GrowPending();
   size_t capacity = kInlineBytesMin;
   if (value.size() <= kInlineValueBytesMax &&
-      sizeof(Entry) + key.size() + value.size() <= Arena::kSlotBytesMax) {
+      sizeof(MemtableEntry) + key.size() + value.size() <= Arena::kSlotBytesMax) {
     capacity = std::max(capacity, value.size());
   }
   uint8_t slot_class;
-  const Arena::Ref ref = arena_.Allocate(sizeof(Entry) + key.size() + capacity, &slot_class);
-  auto* entry = new (arena_.At(ref)) Entry;
+  const Arena::Ref ref =
+      arena_.Allocate(sizeof(MemtableEntry) + key.size() + capacity, &slot_class);
+  auto* entry = new (arena_.At(ref)) MemtableEntry;
   entry->value_bytes = 0;
   entry->key_word = static_cast<uint32_t>(key.size() << 8) | static_cast<uint32_t>(kind);
   entry->prefix_word = prefix_bytes << 8 | slot_class;
@@ -183,26 +184,27 @@ void MemTableImpl::OrderIfThereIsMemory() const {
   }
 }
 
-size_t MemTableImpl::InlineCapacity(const Entry& entry) const {
+size_t MemTableImpl::InlineCapacity(const MemtableEntry& entry) const {
   if (entry.slot_class() == Arena::kOwnChunk) return kInlineBytesMin;
-  return arena_.SlotBytes(Arena::kNull, entry.slot_class()) - sizeof(Entry) - entry.key_bytes();
+  return arena_.SlotBytes(Arena::kNull, entry.slot_class()) - sizeof(MemtableEntry) -
+         entry.key_bytes();
 }
 
-size_t MemTableImpl::SlotBytes(const Entry& entry) const {
-  const Entry::ValueSlot slot = entry.value_slot();
+size_t MemTableImpl::SlotBytes(const MemtableEntry& entry) const {
+  const MemtableEntry::ValueSlot slot = entry.value_slot();
   return arena_.SlotBytes(slot.ref, static_cast<uint8_t>(slot.slot_class));
 }
 
-void MemTableImpl::FreeExternal(Entry* entry) {
+void MemTableImpl::FreeExternal(MemtableEntry* entry) {
   if (!entry->external()) return;
-  const Entry::ValueSlot slot = entry->value_slot();
+  const MemtableEntry::ValueSlot slot = entry->value_slot();
   arena_.Free(slot.ref, static_cast<uint8_t>(slot.slot_class));
   entry->set_external(false);
 }
 
 // Replaces the value. Counts live bytes, but not killed ones. Memory is allocated before anything
 // changes.
-void MemTableImpl::SetValue(Entry* entry, Slice value) {
+void MemTableImpl::SetValue(MemtableEntry* entry, Slice value) {
   const size_t old_bytes = entry->value_bytes;
   if (value.size() <= InlineCapacity(*entry)) {
     FreeExternal(entry);
@@ -224,7 +226,7 @@ void MemTableImpl::SetValue(Entry* entry, Slice value) {
 
 // Puts the tail behind the first `kept` bytes of the value. Memory is allocated before anything
 // changes.
-void MemTableImpl::AppendValue(Entry* entry, size_t kept, Slice tail) {
+void MemTableImpl::AppendValue(MemtableEntry* entry, size_t kept, Slice tail) {
   const size_t total = kept + tail.size();
   LAVA_CHECK(total <= UINT32_MAX);  // twice the largest value; the owner seals before
   const size_t capacity = entry->external() ? SlotBytes(*entry) : InlineCapacity(*entry);
@@ -269,7 +271,7 @@ std::shared_ptr<const Attachment> MemTableImpl::attachment() const {
 void MemTableImpl::PutKind(RecordKind kind, Slice key, uint32_t prefix_bytes, Slice value) {
   Writing writing(*this);
   uint32_t hash;
-  Entry* entry = FindEntry(key, false, &hash);
+  MemtableEntry* entry = FindEntry(key, false, &hash);
   if (entry == nullptr) return NewEntry(hash, key, kind, prefix_bytes, value);
   const uint64_t killed = entry->value_bytes;
   SetValue(entry, value);
@@ -281,7 +283,7 @@ void MemTableImpl::PutKind(RecordKind kind, Slice key, uint32_t prefix_bytes, Sl
 void MemTableImpl::Delete(Slice key, uint32_t prefix_bytes) {
   Writing writing(*this);
   uint32_t hash;
-  Entry* entry = FindEntry(key, false, &hash);
+  MemtableEntry* entry = FindEntry(key, false, &hash);
   if (entry == nullptr) return NewEntry(hash, key, RecordKind::kDelete, prefix_bytes, Slice());
   Add(&killed_bytes_, entry->value_bytes);
   entry->set_kind(RecordKind::kDelete);
@@ -300,7 +302,7 @@ void MemTableImpl::AppendParts(Slice key, uint32_t prefix_bytes, Slice parts) {
 void MemTableImpl::AppendKind(RecordKind append, Slice key, uint32_t prefix_bytes, Slice segments) {
   Writing writing(*this);
   uint32_t hash;
-  Entry* entry = FindEntry(key, false, &hash);
+  MemtableEntry* entry = FindEntry(key, false, &hash);
   if (entry == nullptr) {
     RecordKind kind = append;
     if (CoveredByTombstone(key, prefix_bytes))
@@ -316,7 +318,7 @@ void MemTableImpl::AppendKind(RecordKind append, Slice key, uint32_t prefix_byte
 
 Slice MemTableImpl::Tail(Slice key, size_t bytes) const {
   Reading reading(*this);  // a reader may be putting entries in order meanwhile
-  const Entry* entry = FindEntry(key, false);
+  const MemtableEntry* entry = FindEntry(key, false);
   if (entry == nullptr || entry->value_bytes < bytes || !IsList(entry->kind())) return {};
   Slice value = EntryValue(arena_, *entry);
   value.remove_prefix(value.size() - bytes);
@@ -326,7 +328,7 @@ Slice MemTableImpl::Tail(Slice key, size_t bytes) const {
 void MemTableImpl::ReplaceTail(Slice key, size_t bytes, Slice parts) {
   Writing writing(*this);
   uint32_t hash;
-  Entry* entry = FindEntry(key, false, &hash);
+  MemtableEntry* entry = FindEntry(key, false, &hash);
   LAVA_CHECK(entry != nullptr && entry->value_bytes >= bytes && IsList(entry->kind()));
   AppendValue(entry, entry->value_bytes - bytes, parts);
   entry->set_kind(WithParts(entry->kind()));
@@ -349,7 +351,7 @@ bool MemTableImpl::CoveredByTombstone(Slice key, uint32_t prefix_bytes) const {
 }
 
 void MemTableImpl::EraseEntry(Arena::Ref ref) {
-  Entry* entry = EntryAt(arena_, ref);
+  MemtableEntry* entry = EntryAt(arena_, ref);
   LAVA_DCHECK(!entry->erased());
   const bool prefix_delete = entry->is_prefix_delete();
   const uint64_t bytes = entry->key_bytes() + entry->value_bytes;
@@ -371,7 +373,7 @@ void MemTableImpl::EraseRange(Slice begin, Slice end, const Covered& covered) {
   TreeIndex::Position position = tree_.Seek({begin, true});
   while (position.valid()) {
     const Arena::Ref ref = tree_.At(position);
-    const Entry* entry = EntryAt(arena_, ref);
+    const MemtableEntry* entry = EntryAt(arena_, ref);
     if (!end.empty() && entry->key() >= end) return;
     const TreeIndex::Position next = tree_.Next(position);
     const auto verdict = covered(*entry);
@@ -397,7 +399,7 @@ void MemTableImpl::DeletePrefix(Slice prefix) {
     NewEntry(hash, prefix, RecordKind::kPrefixDelete, bytes, Slice());
     Add(&prefix_delete_count_, 1);
   }
-  EraseRange(prefix, Slice(), [&](const Entry& entry) {
+  EraseRange(prefix, Slice(), [&](const MemtableEntry& entry) {
     if (!entry.key().starts_with(prefix)) return Verdict::kEnd;
     const bool self = entry.is_prefix_delete() && entry.key_bytes() == prefix.size();
     return self ? Verdict::kKeep : Verdict::kErase;
@@ -417,7 +419,7 @@ void MemTableImpl::ChargeTombstones() {
 void MemTableImpl::ErasePrefix(Slice prefix) {
   Writing writing(*this);
   OrderLocked();
-  EraseRange(prefix, Slice(), [&](const Entry& entry) {
+  EraseRange(prefix, Slice(), [&](const MemtableEntry& entry) {
     return entry.key().starts_with(prefix) ? Verdict::kErase : Verdict::kEnd;
   });
 }
@@ -428,7 +430,7 @@ void MemTableImpl::DeleteRange(Slice begin, Slice end) {
   OrderLocked();
   range_tombstones_.Add(begin, end);
   has_range_tombstones_.store(1, std::memory_order_relaxed);
-  EraseRange(begin, end, [&](const Entry& entry) {
+  EraseRange(begin, end, [&](const MemtableEntry& entry) {
     // A prefix tombstone that reaches beyond the end still hides keys there.
     const bool beyond = entry.is_prefix_delete() && end.starts_with(entry.key());
     return beyond ? Verdict::kKeep : Verdict::kErase;
@@ -448,7 +450,7 @@ void MemTableImpl::Get(Lookup* lookup) const {
   const uint32_t hash = HashIndex::HashOf(lookup->key_hash(), false);
   const Arena::Ref ref = hash_.Find(arena_, hash, lookup->key(), false);
   if (ref != Arena::kNull) {
-    const Entry* entry = EntryAt(arena_, ref);
+    const MemtableEntry* entry = EntryAt(arena_, ref);
     if (entry->kind() == RecordKind::kPutReference) {
       ValueReference reference;
       LAVA_CHECK(DecodeReference(EntryValue(arena_, *entry), &reference));
@@ -471,7 +473,7 @@ void MemTableImpl::OrderLocked() const {
   const bool active = !sealed();
   auto& arena = const_cast<Arena&>(arena_);
   std::erase_if(pending_, [&](Arena::Ref ref) {
-    Entry* entry = EntryAt(arena, ref);
+    MemtableEntry* entry = EntryAt(arena, ref);
     if (!entry->erased()) return false;
     if (active) arena.Free(ref, entry->slot_class());
     return true;
@@ -516,7 +518,7 @@ void MemTableImpl::RecordAt(TreeIndex::Position position, Record* record) const 
 }
 
 void MemTableImpl::ReadRecord(TreeIndex::Position position, Record* record) const {
-  const Entry& entry = *EntryAt(arena_, tree_.At(position));
+  const MemtableEntry& entry = *EntryAt(arena_, tree_.At(position));
   record->key = entry.key();
   record->kind = entry.kind();
   record->prefix_bytes = entry.prefix_bytes();

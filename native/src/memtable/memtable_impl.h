@@ -96,18 +96,18 @@ class MemTableImpl final : public MemTable, public std::enable_shared_from_this<
   // For use after Order(): nothing of a sealed run changes any more, so readers need no lock.
   void AssertSettled() const LAVA_ASSERT_SHARED_CAPABILITY(lock_) { LAVA_DCHECK(sealed()); }
 
-  Entry* FindEntry(Slice key, bool prefix_delete, uint32_t* hash) LAVA_REQUIRES(lock_);
-  const Entry* FindEntry(Slice key, bool prefix_delete) const LAVA_REQUIRES_SHARED(lock_);
+  MemtableEntry* FindEntry(Slice key, bool prefix_delete, uint32_t* hash) LAVA_REQUIRES(lock_);
+  const MemtableEntry* FindEntry(Slice key, bool prefix_delete) const LAVA_REQUIRES_SHARED(lock_);
   void NewEntry(uint32_t hash, Slice key, RecordKind kind, uint32_t prefix_bytes, Slice value)
       LAVA_REQUIRES(lock_);
-  size_t InlineCapacity(const Entry& entry) const LAVA_REQUIRES_SHARED(lock_);
+  size_t InlineCapacity(const MemtableEntry& entry) const LAVA_REQUIRES_SHARED(lock_);
   // Bytes of the slot of an external value.
-  size_t SlotBytes(const Entry& entry) const LAVA_REQUIRES_SHARED(lock_);
-  void SetValue(Entry* entry, Slice value) LAVA_REQUIRES(lock_);
-  void AppendValue(Entry* entry, size_t kept, Slice tail) LAVA_REQUIRES(lock_);
+  size_t SlotBytes(const MemtableEntry& entry) const LAVA_REQUIRES_SHARED(lock_);
+  void SetValue(MemtableEntry* entry, Slice value) LAVA_REQUIRES(lock_);
+  void AppendValue(MemtableEntry* entry, size_t kept, Slice tail) LAVA_REQUIRES(lock_);
   void GrowPending() LAVA_REQUIRES(lock_);
   void OrderIfThereIsMemory() const LAVA_REQUIRES(lock_);
-  void FreeExternal(Entry* entry) LAVA_REQUIRES(lock_);
+  void FreeExternal(MemtableEntry* entry) LAVA_REQUIRES(lock_);
   void EraseEntry(Arena::Ref ref) LAVA_REQUIRES(lock_);
   void ReadRecord(TreeIndex::Position position, Record* record) const LAVA_REQUIRES_SHARED(lock_);
   void CopyLocked(Slice from, bool exclusive, Slice upper, size_t count, bool keys_only,

@@ -23,12 +23,12 @@ void AddAll(const RangeTombstoneSet& from, RangeTombstoneSet* to) {
   for (const RangeTombstone& r : from.ranges()) to->Add(r.begin, r.end);
 }
 
-bool Within(const FileEntry& entry, Slice key) {
+bool Within(const KeyFileEntry& entry, Slice key) {
   return key >= entry.lower && (entry.upper.empty() || key < entry.upper);
 }
 
 // The part of the file's range tombstones that is within the entry's bounds.
-RangeTombstoneSet ShownTombstones(const FileEntry& entry) {
+RangeTombstoneSet ShownTombstones(const KeyFileEntry& entry) {
   const RangeTombstoneSet& all = ReaderOf(entry)->range_tombstones();
   return entry.clipped() ? all.Clip(entry.lower, entry.upper) : all;
 }
@@ -60,7 +60,7 @@ class MemTableRun final : public MergeRun {
 // The records of a file within an entry's bounds.
 class ClippedIterator final : public RecordIterator {
  public:
-  ClippedIterator(const FileEntry& entry, const TableReader::IterateOptions& options)
+  ClippedIterator(const KeyFileEntry& entry, const TableReader::IterateOptions& options)
       : entry_(entry), clipped_(entry.clipped()), base_(ReaderOf(entry)->NewIterator(options)) {}
   bool Valid() const override {
     return base_->Valid() &&
@@ -80,14 +80,14 @@ class ClippedIterator final : public RecordIterator {
   Status status() const override { return base_->status(); }
 
  private:
-  const FileEntry& entry_;
+  const KeyFileEntry& entry_;
   const bool clipped_;
   const std::unique_ptr<RecordIterator> base_;
 };
 
 class FileRun final : public MergeRun {
  public:
-  FileRun(const FileEntry& entry, const TableReader::IterateOptions& options)
+  FileRun(const KeyFileEntry& entry, const TableReader::IterateOptions& options)
       : entry_(entry), records_(entry, options) {
     if (entry.file->range_tombstones != 0) tombstones_ = ShownTombstones(entry);
   }
@@ -102,7 +102,7 @@ class FileRun final : public MergeRun {
   }
 
  private:
-  const FileEntry& entry_;
+  const KeyFileEntry& entry_;
   ClippedIterator records_;
   RangeTombstoneSet tombstones_;
 };
@@ -110,7 +110,7 @@ class FileRun final : public MergeRun {
 // The first entry whose upper bound is greater than the key.
 FileList::const_iterator FindEntry(const FileRange& entries, Slice key) {
   return entries.PartitionPoint(
-      [key](const FileEntry& e) { return !e.upper.empty() && Slice(e.upper) <= key; });
+      [key](const KeyFileEntry& e) { return !e.upper.empty() && Slice(e.upper) <= key; });
 }
 
 class LevelIterator final : public RecordIterator {
@@ -165,32 +165,32 @@ class LevelRun final : public MergeRun {
  public:
   LevelRun(const FileRange& entries, const TableReader::IterateOptions& options)
       : entries_(entries), records_(entries, options) {
-    for (const FileEntry& e : entries) {
+    for (const KeyFileEntry& e : entries) {
       has_range_tombstones_ |= e.file->range_tombstones != 0;
       has_prefix_deletes_ |= e.file->prefix_deletes != 0;
     }
   }
   RecordIterator& records() override { return records_; }
   const RangeTombstone* Covering(Slice key) const override {
-    const FileEntry* entry = EntryOf(key);
+    const KeyFileEntry* entry = EntryOf(key);
     if (entry == nullptr || entry->file->range_tombstones == 0) return nullptr;
     // Both lookups use the unclipped tombstones: the key is within the bounds anyway.
     return Find(ReaderOf(*entry)->range_tombstones(), key);
   }
   void AddRangeTombstones(RangeTombstoneSet* set) const override {
-    for (const FileEntry& e : entries_)
+    for (const KeyFileEntry& e : entries_)
       if (e.file->range_tombstones != 0) AddAll(ShownTombstones(e), set);
   }
   bool has_range_tombstones() const override { return has_range_tombstones_; }
   bool has_prefix_deletes() const override { return has_prefix_deletes_; }
   Result<bool> HasPrefixDelete(Slice prefix) const override {
-    const FileEntry* entry = EntryOf(prefix);
+    const KeyFileEntry* entry = EntryOf(prefix);
     if (entry == nullptr || entry->file->prefix_deletes == 0) return false;
     return ReaderOf(*entry)->HasPrefixDelete(prefix);
   }
 
  private:
-  const FileEntry* EntryOf(Slice key) const {
+  const KeyFileEntry* EntryOf(Slice key) const {
     const auto at = FindEntry(entries_, key);
     return at == entries_.end() || key < at->lower ? nullptr : &*at;
   }
@@ -207,7 +207,7 @@ std::unique_ptr<MergeRun> NewMemTableRun(std::shared_ptr<const MemTable> table, 
   return std::make_unique<MemTableRun>(std::move(table), keys_only);
 }
 
-std::unique_ptr<MergeRun> NewFileRun(const FileEntry& entry,
+std::unique_ptr<MergeRun> NewFileRun(const KeyFileEntry& entry,
                                      const TableReader::IterateOptions& options) {
   LAVA_CHECK(entry.file != nullptr && entry.file->reader != nullptr);
   return std::make_unique<FileRun>(entry, options);

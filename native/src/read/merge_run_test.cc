@@ -68,7 +68,7 @@ TEST(FileRun, PrefixDeletesWithinBoundsOnly) {
   tree.SealAndFlush();
   tree.DeletePrefix(K("mm"));
   tree.SealAndFlush();
-  FileEntry entry = tree.version()->levels[0][0];
+  KeyFileEntry entry = tree.version()->levels[0][0];
   EXPECT_TRUE(*NewFileRun(entry, {})->HasPrefixDelete(K("mm")));
   EXPECT_FALSE(*NewFileRun(entry, {})->HasPrefixDelete(K("mn")));
   entry.upper = K("m");

@@ -10,7 +10,7 @@ namespace lava {
 inline TableReader* ReaderOf(const FileMeta& file) {
   return static_cast<TableReader*>(file.reader.get());
 }
-inline TableReader* ReaderOf(const FileEntry& entry) { return ReaderOf(*entry.file); }
+inline TableReader* ReaderOf(const KeyFileEntry& entry) { return ReaderOf(*entry.file); }
 inline const ValueReader* ReaderOf(const ValueFileMeta& file) {
   return static_cast<const ValueReader*>(file.reader.get());
 }

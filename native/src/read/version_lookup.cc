@@ -8,11 +8,11 @@ namespace {
 // Overlaps the memory accesses to all filters; most runs then need no further work.
 void PrefetchFiles(const Version& version, const Lookup& lookup) {
   const Slice key = lookup.key();
-  for (const FileEntry& entry : version.levels[0])
+  for (const KeyFileEntry& entry : version.levels[0])
     if (key >= entry.lower && key < entry.upper) ReaderOf(entry)->Prefetch(lookup);
   for (uint32_t n = 1; n < kLevelCountMax; ++n) {
     if (version.levels[n].empty()) continue;
-    const FileEntry* entry = FindEntry(version.levels[n], key);
+    const KeyFileEntry* entry = FindEntry(version.levels[n], key);
     if (entry != nullptr) ReaderOf(*entry)->Prefetch(lookup);
   }
 }
@@ -22,14 +22,14 @@ void PrefetchFiles(const Version& version, const Lookup& lookup) {
 Status LookUpInFiles(const Version& version, Lookup* lookup) {
   const Slice key = lookup->key();
   PrefetchFiles(version, *lookup);
-  for (const FileEntry& entry : version.levels[0]) {
+  for (const KeyFileEntry& entry : version.levels[0]) {
     if (key < entry.lower || key >= entry.upper) continue;
     LAVA_RETURN_IF_ERROR(ReaderOf(entry)->Get(lookup));
     if (lookup->done()) return Status::OK();
   }
   for (uint32_t n = 1; n < kLevelCountMax; ++n) {
     if (version.levels[n].empty()) continue;
-    const FileEntry* entry = FindEntry(version.levels[n], key);
+    const KeyFileEntry* entry = FindEntry(version.levels[n], key);
     if (entry == nullptr) continue;
     LAVA_RETURN_IF_ERROR(ReaderOf(*entry)->Get(lookup));
     if (lookup->done()) return Status::OK();

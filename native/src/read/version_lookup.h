@@ -61,9 +61,9 @@ class ValueScan {
 };
 
 /// The entry of a level >= 1 that may hold key, or null.
-inline const FileEntry* FindEntry(const FileList& level, Slice key) {
+inline const KeyFileEntry* FindEntry(const FileList& level, Slice key) {
   const auto it =
-      level.PartitionPoint([key](const FileEntry& entry) { return Slice(entry.upper) <= key; });
+      level.PartitionPoint([key](const KeyFileEntry& entry) { return Slice(entry.upper) <= key; });
   return it != level.end() && it->lower <= key ? &*it : nullptr;
 }
 

@@ -108,8 +108,8 @@ const char* DataBlock::CheckEntries(RecordKinds kinds) const {
   return p == limit ? nullptr : "a data block has bytes behind its records";
 }
 
-DataEntry DataBlock::DecodeSlow(const char* p) {
-  DataEntry entry;
+DataBlockEntry DataBlock::DecodeSlow(const char* p) {
+  DataBlockEntry entry;
   uint8_t tag = static_cast<uint8_t>(*p);
   const char* limit = p + 1 + 4 * kVarint32BytesMax;
   entry.kind = static_cast<RecordKind>(tag & kKindMask);
@@ -125,7 +125,7 @@ DataEntry DataBlock::DecodeSlow(const char* p) {
 /// Skips from the start of the record's restart group to the record with this index, and notes
 /// where each key's own bytes stand. Builds no key: compares from the end, where different keys are
 /// most likely to differ.
-bool DataBlock::FindAt(uint32_t index, Slice key, bool prefix_delete, DataEntry* entry) const {
+bool DataBlock::FindAt(uint32_t index, Slice key, bool prefix_delete, DataBlockEntry* entry) const {
   struct KeyPart {
     uint32_t shared;
     const char* delta;
@@ -135,7 +135,7 @@ bool DataBlock::FindAt(uint32_t index, Slice key, bool prefix_delete, DataEntry*
   uint32_t steps = index - group_index * interval_;
   const char* p = group(group_index);
   for (uint32_t i = 0; i < steps; ++i) {
-    DataEntry before;
+    DataBlockEntry before;
     Decode(p, &before);
     parts[i] = {before.shared, before.key_delta};
     p = before.end();
@@ -158,7 +158,7 @@ bool DataBlock::FindAt(uint32_t index, Slice key, bool prefix_delete, DataEntry*
 }
 
 bool DataBlock::FindInGroups(Slice key, uint64_t hash, bool prefix_delete, uint32_t begin,
-                             uint32_t end, DataEntry* entry) const {
+                             uint32_t end, DataBlockEntry* entry) const {
   const __m128i wanted = _mm_set1_epi8(static_cast<char>(FingerprintOf(hash)));
   const uint32_t last = end == group_count_ ? count_ : end * interval_;
   for (uint32_t base = begin * interval_; base < last; base += 16) {
@@ -206,7 +206,7 @@ void DataBlockCursor::Seek(const DataBlock& block, Slice target) {
 void DataBlockCursor::Next() {
   valid_ = next_ < end_;
   if (!valid_) return;
-  DataEntry entry;
+  DataBlockEntry entry;
   DataBlock::Decode(next_, &entry);
   key_.resize(entry.shared);
   key_.append(entry.key_delta, entry.unshared);

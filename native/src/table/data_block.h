@@ -43,7 +43,7 @@ class DataBlockBuilder {
 };
 
 /// One decoded entry; key_delta and value borrow from the block.
-struct DataEntry {
+struct DataBlockEntry {
   RecordKind kind;
   uint32_t shared, unshared, value_bytes, prefix_bytes;
   const char* key_delta;
@@ -72,12 +72,12 @@ class DataBlock {
 
   /// Finds the record of exactly this key: its prefix delete if prefix_delete, otherwise its point
   /// record.
-  bool Find(Slice key, uint64_t hash, bool prefix_delete, DataEntry* entry) const {
+  bool Find(Slice key, uint64_t hash, bool prefix_delete, DataBlockEntry* entry) const {
     return FindInGroups(key, hash, prefix_delete, 0, group_count_, entry);
   }
   /// Like Find(), but only in the groups [begin, end).
   bool FindInGroups(Slice key, uint64_t hash, bool prefix_delete, uint32_t begin, uint32_t end,
-                    DataEntry* entry) const;
+                    DataBlockEntry* entry) const;
   /// The last restart group whose first key is less than target; the first group if there is none.
   /// The first record with key >= target stands in it or begins the next group.
   uint32_t SeekGroup(Slice target) const { return SeekGroup(target, 0, group_count_); }
@@ -85,7 +85,7 @@ class DataBlock {
   uint32_t SeekGroup(Slice target, uint32_t low, uint32_t high) const;
   /// The key of a group's first record, which stands there in full.
   Slice group_key(uint32_t index) const {
-    DataEntry entry;
+    DataBlockEntry entry;
     Decode(group(index), &entry);
     return {entry.key_delta, entry.unshared};
   }
@@ -95,12 +95,12 @@ class DataBlock {
   uint32_t group_count() const { return group_count_; }
 
   /// Decodes the entry at p, in a block that was checked.
-  static void Decode(const char* p, DataEntry* entry);
+  static void Decode(const char* p, DataBlockEntry* entry);
 
  private:
   const char* CheckEntries(RecordKinds kinds) const;
-  static DataEntry DecodeSlow(const char* p);
-  bool FindAt(uint32_t index, Slice key, bool prefix_delete, DataEntry* entry) const;
+  static DataBlockEntry DecodeSlow(const char* p);
+  bool FindAt(uint32_t index, Slice key, bool prefix_delete, DataBlockEntry* entry) const;
 
   const char* data_ = nullptr;
   const char* fingerprints_ = nullptr;
@@ -133,7 +133,7 @@ class DataBlockCursor {
   Record record_;
 };
 
-inline void DataBlock::Decode(const char* p, DataEntry* entry) {
+inline void DataBlock::Decode(const char* p, DataBlockEntry* entry) {
   // An entry: tag (kind, bit 3: has a prefix), varints of shared, unshared, value bytes and, if the
   // bit is set, prefix bytes; then the key's rest and the value. In most entries each number has
   // one byte. The slow path returns its entry by value, so that the caller's can live in registers.

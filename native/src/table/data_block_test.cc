@@ -80,7 +80,7 @@ TEST(DataBlockTest, FindsWalksAndSeeksAsAVector) {
       ASSERT_TRUE(cursor.Valid());
       ASSERT_EQ(Own(cursor.record()), record);
       cursor.Next();
-      DataEntry entry;
+      DataBlockEntry entry;
       bool prefix_delete = record.kind == RecordKind::kPrefixDelete;
       ASSERT_TRUE(block.Find(record.key, HashOf(record), prefix_delete, &entry));
       EXPECT_EQ(entry.value(), record.value);
@@ -99,7 +99,7 @@ TEST(DataBlockTest, FindsWalksAndSeeksAsAVector) {
       bool has = std::any_of(records.begin(), records.end(), [&](const OwnedRecord& r) {
         return r.key == target && r.kind == RecordKind::kPut;
       });
-      DataEntry entry;
+      DataBlockEntry entry;
       EXPECT_EQ(block.Find(target, PointHash(target), false, &entry), has);
     }
   }
@@ -120,7 +120,7 @@ TEST(DataBlockTest, CollidingFingerprintsDoNotConfuse) {
   ASSERT_EQ(block.Check(bytes, kAllKinds), nullptr);
   for (int i = 100; i < 180; ++i) {
     std::string key = "key" + std::to_string(i);
-    DataEntry entry;
+    DataBlockEntry entry;
     ASSERT_TRUE(block.Find(key, 0, false, &entry));
     EXPECT_EQ(entry.value(), key);
     EXPECT_FALSE(block.Find(key + "x", 0, false, &entry));
@@ -162,7 +162,7 @@ TEST(DataBlockTest, DamageIsRefusedOrHarmless) {
     for (cursor.SeekToFirst(block); cursor.Valid(); cursor.Next()) ++walked;
     EXPECT_EQ(walked, block.count());
     for (const OwnedRecord& record : records) {
-      DataEntry entry;
+      DataBlockEntry entry;
       if (block.Find(record.key, HashOf(record), false, &entry)) {
         EXPECT_LE(entry.end(), block.entries_end());
       }

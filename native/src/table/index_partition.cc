@@ -85,7 +85,8 @@ const char* DecoupledRecords::Load(Slice encoded, char* memory) {
   return nullptr;
 }
 
-bool DecoupledRecords::Find(Slice key, uint64_t hash, bool prefix_delete, DataEntry* entry) const {
+bool DecoupledRecords::Find(Slice key, uint64_t hash, bool prefix_delete,
+                            DataBlockEntry* entry) const {
   if (groups_.count() == 0) return false;
   const KeyHeads::Range range = groups_.Find(key);
   const uint32_t before = range.begin == 0 ? 0 : range.begin - 1;

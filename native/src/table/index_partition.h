@@ -66,7 +66,7 @@ class DecoupledRecords {
   /// Has no records until Load().
   const DataBlock& block() const { return block_; }
   /// hash: DecoupledHash() of the key's hash.
-  bool Find(Slice key, uint64_t hash, bool prefix_delete, DataEntry* entry) const;
+  bool Find(Slice key, uint64_t hash, bool prefix_delete, DataBlockEntry* entry) const;
 
  private:
   DataBlock block_;

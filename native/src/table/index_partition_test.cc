@@ -55,7 +55,7 @@ TEST(IndexPartitionTest, DecoupledRecordsAreFoundByKeyAndByFilter) {
     EXPECT_EQ(index_partition->decoupled.block().count(), 200u);
     EXPECT_GE(index_partition->charge(), raw.size());
     int inline_too = 0;
-    DataEntry entry;
+    DataBlockEntry entry;
     for (int i = 100; i < 300; ++i) {
       const std::string key = "key" + std::to_string(i) + "-deleted";
       const uint64_t hash = DecoupledHash(PointHash(key));
@@ -85,7 +85,7 @@ TEST(IndexPartitionTest, BothRecordsOfAKeyAreFoundInGroupsOfAnyPlace) {
     builder.Finish(&raw);
     std::shared_ptr<CachedIndexPartition> index_partition;
     ASSERT_EQ(LoadIndexPartition(raw, kFormatVersion, 7, 7, &index_partition), nullptr);
-    DataEntry entry;
+    DataBlockEntry entry;
     EXPECT_TRUE(index_partition->decoupled.Find("k2", delete_hash, true, &entry)) << before;
     EXPECT_TRUE(
         index_partition->decoupled.Find("k2", DecoupledHash(PointHash("k2")), false, &entry));
@@ -119,7 +119,7 @@ TEST(IndexPartitionTest, DamageOfDecoupledRecordsIsRefusedOrHarmless) {
     std::shared_ptr<CachedIndexPartition> index_partition;
     if (LoadIndexPartition(bad, kFormatVersion, 0, 150, &index_partition) != nullptr) continue;
     const std::string key = "key" + std::to_string(random.Between(90, 170)) + "-deleted";
-    DataEntry entry;
+    DataBlockEntry entry;
     index_partition->decoupled.Find(key, DecoupledHash(PointHash(key)), random.OneIn(2), &entry);
     index_partition->decoupled.Find(random.Bytes(5), random.Next(), false, &entry);
   }

@@ -80,11 +80,11 @@ class KeySstReader final : public TableReader {
   /// Finds the record of exactly key. *found: *entry is set, and borrows from position's index
   /// index partition or block.
   Status Find(Position* position, Slice key, uint64_t hash, bool prefix_delete, bool* found,
-              DataEntry* entry) const;
+              DataBlockEntry* entry) const;
   Status FindInBlock(Position* position, Slice key, uint64_t hash, bool prefix_delete, bool* found,
-                     DataEntry* entry) const;
+                     DataBlockEntry* entry) const;
   Status FindPrefixDelete(Position* position, Slice prefix, bool* found) const {
-    DataEntry entry;
+    DataBlockEntry entry;
     return Find(position, prefix, PrefixDeleteHash(prefix), true, found, &entry);
   }
   /// The hash of a prefix delete in this file.
@@ -139,7 +139,7 @@ Status KeySstReader::AskIndexPartition(uint32_t index, uint64_t hash, uint64_t o
 }
 
 Status KeySstReader::Find(Position* position, Slice key, uint64_t hash, bool prefix_delete,
-                          bool* found, DataEntry* entry) const {
+                          bool* found, DataBlockEntry* entry) const {
   *found = false;
   uint32_t at = head_.top.Find(key);
   if (at == head_.top.count()) return Status::OK();
@@ -161,7 +161,7 @@ Status KeySstReader::Find(Position* position, Slice key, uint64_t hash, bool pre
 }
 
 Status KeySstReader::FindInBlock(Position* position, Slice key, uint64_t hash, bool prefix_delete,
-                                 bool* found, DataEntry* entry) const {
+                                 bool* found, DataBlockEntry* entry) const {
   const CachedIndexPartition& index_partition = *position->index_partition;
   uint32_t block_index = index_partition.index.Find(key);
   if (block_index == index_partition.index.count()) return Status::OK();
@@ -179,7 +179,7 @@ Status KeySstReader::Get(Lookup* lookup) const {
   Position position;
   Slice key = lookup->key();
   bool found = false;
-  DataEntry entry;
+  DataBlockEntry entry;
   LAVA_RETURN_IF_ERROR(Find(&position, key, lookup->key_hash(), false, &found, &entry));
   if (found && entry.kind == RecordKind::kPutReference) {
     ValueReference reference;

@@ -140,7 +140,7 @@ class Verifier {
 
   static const char* CheckFindable(const Record& record, const BoundedBlock& bounded) {
     bool prefix_delete = record.kind == RecordKind::kPrefixDelete;
-    DataEntry entry;
+    DataBlockEntry entry;
     bool found = bounded.block.Find(record.key, bounded.HashOf(record), prefix_delete, &entry) &&
                  entry.kind == record.kind && entry.value().data() == record.value.data();
     return found ? nullptr : "a record's fingerprint does not find it";

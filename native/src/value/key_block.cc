@@ -17,7 +17,7 @@ void PutShared(Slice key, std::string* last_key, std::string* out) {
   last_key->append(key.substr(shared));
 }
 
-void KeyBlockBuilder::Add(Slice key, const KeyEntry& entry, uint64_t offset) {
+void KeyBlockBuilder::Add(Slice key, const KeyBlockEntry& entry, uint64_t offset) {
   if (payload_.empty()) PutVarint64(&payload_, offset);
   PutShared(key, &last_key_, &payload_);
   PutVarint32(&payload_, entry.blob_file);

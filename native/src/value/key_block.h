@@ -14,7 +14,7 @@ namespace lava::vsst {
 /// *last_key to key.
 void PutShared(Slice key, std::string* last_key, std::string* out);
 
-struct KeyEntry {
+struct KeyBlockEntry {
   uint32_t blob_file = 0;  // index into the file's blob files
   uint64_t record_bytes = 0;
   uint32_t raw_bytes = 0;  // of the value
@@ -25,7 +25,7 @@ struct KeyEntry {
 class KeyBlockBuilder {
  public:
   /// offset: of the record, which follows the one before.
-  void Add(Slice key, const KeyEntry& entry, uint64_t offset);
+  void Add(Slice key, const KeyBlockEntry& entry, uint64_t offset);
   const std::string& payload() const { return payload_; }
   void Reset() {
     payload_.clear();
@@ -50,13 +50,13 @@ class KeyBlockCursor {
   /// above the one before, 0 if it is the same, > 0 if it is below.
   const char* Next(int* key_order);
   Slice key() const { return key_; }
-  const KeyEntry& entry() const { return entry_; }
+  const KeyBlockEntry& entry() const { return entry_; }
 
  private:
   Slice rest_;
   bool at_block_start_ = false;
   std::string key_;
-  KeyEntry entry_;
+  KeyBlockEntry entry_;
 };
 
 }  // namespace lava::vsst

@@ -34,7 +34,7 @@ Status KeyIterator::TakeEntry() {
   int order = 0;
   if (const char* error = cursor_.Next(&order); error != nullptr)
     return head_.Malformed(block_offset_, error);
-  const KeyEntry& entry = cursor_.entry();
+  const KeyBlockEntry& entry = cursor_.entry();
   if (entry.blob_file >= head_.blob_files.size())
     return head_.Malformed(block_offset_, "a key's blob file is not in the file's blob files");
   uint64_t room = head_.top.records_end() - offset_;

@@ -33,7 +33,7 @@ class KeyIteratorTest : public ::testing::Test {
   }
   struct Entry {
     std::string key;
-    vsst::KeyEntry entry;
+    vsst::KeyBlockEntry entry;
   };
   static std::string Block(const std::vector<Entry>& entries, uint64_t first_offset = 0) {
     vsst::KeyBlockBuilder builder;

@@ -60,7 +60,7 @@ Status ChangelogLog::FindFirstEntry(const FileId& id, Segments* segments) const 
       file_system_->OpenRandom(PathOf(id.ValueFileName()));
   if (!file.ok() && file.status().IsNotFound()) return Status::OK();
   LAVA_RETURN_IF_ERROR(file.status());
-  vsst::EntryFileReader reader(file->get(), (*file)->size());
+  vsst::ChangelogEntryFileReader reader(file->get(), (*file)->size());
   LAVA_ASSIGN_OR_RETURN(const bool holds_entries, reader.HoldsEntries());
   if (!holds_entries) return Status::OK();
   std::string entry;
@@ -72,7 +72,8 @@ Status ChangelogLog::FindFirstEntry(const FileId& id, Segments* segments) const 
 
 // A segment ends with an entry that cannot be read. That is no error if a crash may have torn the
 // entry, because it was not acknowledged then.
-Status ChangelogLog::JudgeEnd(const vsst::EntryFileReader& reader, const Status& unsound) const {
+Status ChangelogLog::JudgeEnd(const vsst::ChangelogEntryFileReader& reader,
+                              const Status& unsound) const {
   if (!unsound.IsCorruption()) return unsound;
   // A power cut may take anything that was not synced.
   if (wal_ != WalMode::kWalSync) return Status::OK();
@@ -98,7 +99,7 @@ Status ChangelogLog::WalkSegments(const Segments& segments, Walk* walk,
     const uint64_t limit = next == segments.end() ? UINT64_MAX : next->second.follows;
     LAVA_ASSIGN_OR_RETURN(const std::unique_ptr<fs::RandomFile> file,
                           file_system_->OpenRandom(path));
-    vsst::EntryFileReader reader(file.get(), file->size());
+    vsst::ChangelogEntryFileReader reader(file.get(), file->size());
     std::string bytes;
     uint64_t expected = segment.follows;
     Status unsound;
@@ -220,15 +221,15 @@ Status ChangelogLog::ReadBytes(const EntryLocation& location, std::string* bytes
 Status ChangelogLog::Read(const EntryLocation& location, std::string* entry) const {
   std::string bytes;
   LAVA_RETURN_IF_ERROR(ReadBytes(location, &bytes));
-  vsst::EntryReader reader(PathOf(NameOf(location.segment)), location.offset, bytes);
+  vsst::ChangelogEntryReader reader(PathOf(NameOf(location.segment)), location.offset, bytes);
   return reader.Next(entry);
 }
 
 Status ChangelogLog::ReadValue(const EntryLocation& location, std::string* value) const {
   std::string bytes;
   LAVA_RETURN_IF_ERROR(ReadBytes(location, &bytes));
-  return vsst::EntryReader::ReadValue(PathOf(NameOf(location.segment)), location.offset, bytes,
-                                      value);
+  return vsst::ChangelogEntryReader::ReadValue(PathOf(NameOf(location.segment)), location.offset,
+                                               bytes, value);
 }
 
 Status ChangelogLog::ReadEarlierRuns(uint64_t after,

@@ -14,7 +14,7 @@
 #include "lava/db.h"
 #include "lava/options.h"
 #include "lava/status.h"
-#include "value/entry_record.h"
+#include "value/changelog_entry.h"
 #include "value_log/changelog_segment.h"
 
 namespace lava {
@@ -110,7 +110,7 @@ class ChangelogLog {
   std::string PathOf(const std::string& name) const { return directory_ + "/" + name; }
   Status FindSegments(const std::vector<Origin>& origins, Segments* segments) const;
   Status FindFirstEntry(const FileId& id, Segments* segments) const;
-  Status JudgeEnd(const vsst::EntryFileReader& reader, const Status& unsound) const;
+  Status JudgeEnd(const vsst::ChangelogEntryFileReader& reader, const Status& unsound) const;
   Status WalkSegments(const Segments& segments, Walk* walk, const EntryFunction& entry) const;
   Status ReadBytes(const EntryLocation& location, std::string* bytes) const;
   void Hold(uint64_t first, Segment segment) LAVA_REQUIRES(mutex_);

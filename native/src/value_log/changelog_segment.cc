@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/hash.h"
-#include "value/entry_record.h"
+#include "value/changelog_entry.h"
 
 namespace lava {
 namespace {
@@ -35,7 +35,7 @@ bool ChangelogSegment::HasBlobFileFor(Slice key) const {
 Status ChangelogSegment::AppendEntry(uint64_t sequence, uint64_t skipped, Slice head,
                                      const Value* value, bool synced, LoggedRecord* entry,
                                      ValueReference* reference) {
-  vsst::EncodeEntryHead(
+  vsst::EncodeChangelogEntryHead(
       {sequence, skipped, value != nullptr, value != nullptr ? value->inline_bytes : 0, head},
       &head_);
   LoggedRecord first, last;

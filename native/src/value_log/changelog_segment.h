@@ -44,8 +44,8 @@ class ChangelogSegment final : public LogSegment {
   /// False when the segment cannot hold another value that is appended to this list.
   bool HasBlobFileFor(Slice key) const;
   /// value: null if no value ends the entry. The entry is the head, followed by the value's bytes
-  /// from inline_bytes on. sequence, skipped: as vsst::EntryHead. *entry: the location of the
-  /// entry. Errors: those of ValueLogWriter; later calls then fail, too.
+  /// from inline_bytes on. sequence, skipped: as vsst::ChangelogEntryHead. *entry: the location of
+  /// the entry. Errors: those of ValueLogWriter; later calls then fail, too.
   Status AppendEntry(uint64_t sequence, uint64_t skipped, Slice head, const Value* value,
                      bool synced, LoggedRecord* entry, ValueReference* reference);
   /// Removes the value of the last AppendEntry() from the index because it was not put after all.

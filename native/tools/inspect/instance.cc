@@ -91,7 +91,7 @@ std::vector<NamedFile> FilesOf(const Instance& instance) {
   std::set<FileId> seen;
   const Version& version = *instance.state.version;
   for (const auto& level : version.levels)
-    for (const FileEntry& entry : level)
+    for (const KeyFileEntry& entry : level)
       if (seen.insert(entry.file->id).second)
         files.push_back({entry.file->id.FileName(), entry.file, nullptr});
   for (const auto& [id, entry] : version.value_files)

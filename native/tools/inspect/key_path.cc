@@ -85,7 +85,7 @@ KeyPath::KeyPath(Store* store, const Instance& instance, const KeyRequest& reque
   if (request.prefix_bytes) prefix_bytes_ = *request.prefix_bytes + kTableIdBytes;
 }
 
-Status KeyPath::Open(uint32_t level, const FileEntry& entry) {
+Status KeyPath::Open(uint32_t level, const KeyFileEntry& entry) {
   LAVA_ASSIGN_OR_RETURN(entry.file->reader, OpenReader(context_, *entry.file));
   Answer answer;
   answer.level = level;
@@ -231,10 +231,10 @@ Status KeyPath::CheckAgainstLookup() {
 
 Status KeyPath::AskFiles() {
   const Version& version = *instance_.state.version;
-  for (const FileEntry& entry : version.levels[0])
+  for (const KeyFileEntry& entry : version.levels[0])
     if (key_ >= entry.lower && key_ < entry.upper) LAVA_RETURN_IF_ERROR(Open(0, entry));
   for (uint32_t level = 1; level < kLevelCountMax; ++level) {
-    const FileEntry* entry =
+    const KeyFileEntry* entry =
         version.levels[level].empty() ? nullptr : FindEntry(version.levels[level], key_);
     if (entry != nullptr) LAVA_RETURN_IF_ERROR(Open(level, *entry));
   }

@@ -32,7 +32,7 @@ class KeyPath {
 
   Status AskFiles();
   /// Opens all files before any is read: open files stay readable when they are removed.
-  Status Open(uint32_t level, const FileEntry& entry);
+  Status Open(uint32_t level, const KeyFileEntry& entry);
   Status Ask(Answer* asked);
   /// After all other records: only the key's records show the length of its deletable prefix.
   Status AskPrefixDeletes();

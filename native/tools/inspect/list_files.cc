@@ -38,7 +38,8 @@ void AddFacts(Store* store, const Instance& instance, const KeyNames& names, boo
   faults->push_back(ToJson(fault));
 }
 
-Json KeyFileJson(const FileEntry& entry, uint32_t level, size_t position, const KeyNames& names) {
+Json KeyFileJson(const KeyFileEntry& entry, uint32_t level, size_t position,
+                 const KeyNames& names) {
   const FileMeta& meta = *entry.file;
   Json file = StoredJson(meta, "key", meta.id.FileName());
   file["level"] = level;
@@ -87,7 +88,7 @@ Json InstanceFiles(Store* store, const Instance& instance, Show show, Json* faul
   one["key_files"] = Json::array();
   for (uint32_t level = 0; level < kLevelCountMax; ++level) {
     for (size_t i = 0; i < version.levels[level].size(); ++i) {
-      const FileEntry& entry = version.levels[level][i];
+      const KeyFileEntry& entry = version.levels[level][i];
       Json file = KeyFileJson(entry, level, i, names);
       AddFacts(store, instance, names, true, entry.file->id.FileName(), &file, faults);
       one["key_files"].push_back(std::move(file));

@@ -12,13 +12,13 @@
 namespace lava::inspect {
 namespace {
 
-using log::Entry;
+using log::IndexEntry;
 using log::LogicalLog;
 using log::LogImage;
 using log::Pack;
 
 struct LocatedRecord {
-  Entry entry;
+  IndexEntry entry;
   log::DataFile* file = nullptr;
 };
 
@@ -50,7 +50,7 @@ class LogInspection {
     Json logs = Json::array();
     for (const auto& [id, log] : image_.index.logs()) {
       uint64_t records = log->direct().size(), live = 0;
-      for (const Entry& entry : log->direct()) live += RecordBytes(id, entry);
+      for (const IndexEntry& entry : log->direct()) live += RecordBytes(id, entry);
       for (const Pack& pack : log->packs()) {
         records += pack.count;
         live += pack.data_bytes;
@@ -88,7 +88,7 @@ class LogInspection {
   // The locations of a log's records in ascending order; an unreadable pack is a fault.
   std::vector<LocatedRecord> RecordsOf(const LogicalLog& log) {
     std::map<uint64_t, LocatedRecord> by_lsn;
-    std::vector<Entry> entries;
+    std::vector<IndexEntry> entries;
     for (const Pack& pack : log.packs()) {
       log::DataFile* const file = FileOf(pack.file);
       const Status status = file->ReadPack(pack, log.id(), &entries);
@@ -96,11 +96,11 @@ class LogInspection {
         faults_.push_back(FaultOf(pack.in_index_file ? file->index_path() : file->path(), status));
         continue;
       }
-      for (const Entry& entry : entries) {
+      for (const IndexEntry& entry : entries) {
         if (entry.lsn >= log.trimmed_to()) by_lsn[entry.lsn] = {entry, file};
       }
     }
-    for (const Entry& entry : log.direct()) {
+    for (const IndexEntry& entry : log.direct()) {
       by_lsn[entry.lsn] = {entry, FileOf(image_.index.active())};
     }
     std::vector<LocatedRecord> found;

@@ -53,7 +53,7 @@ Json LevelsOf(const Instance& instance) {
     if (version.levels[n].empty()) continue;
     std::set<FileId> seen;
     uint64_t bytes = 0, records = 0, deletes = 0, prefix_deletes = 0, tombstones = 0, clipped = 0;
-    for (const FileEntry& entry : version.levels[n]) {
+    for (const KeyFileEntry& entry : version.levels[n]) {
       clipped += entry.clipped() ? 1 : 0;
       const FileMeta& file = *entry.file;
       if (!seen.insert(file.id).second) continue;

@@ -30,8 +30,8 @@ import org.lavakv.log.LibraryLog;
  * needs such a file has {@link MissingFiles} fetch it, and continues. Writes never need missing
  * files.
  *
- * <p>Unlike RocksDB there is no call that gets several keys at once: it would be a loop of gets. One
- * that reads in parallel comes with asynchronous state.
+ * <p>Unlike RocksDB there is no call that gets several keys at once: it would be a loop of gets.
+ * One that reads in parallel comes with asynchronous state.
  *
  * <p>Units: bytes, unless a name says otherwise. A key has at most {@link #KEY_BYTES_MAX} bytes, a
  * value at most {@link #VALUE_BYTES_MAX}. Larger ones are refused with INVALID_ARGUMENT, naming the

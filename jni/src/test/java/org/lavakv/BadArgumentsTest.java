@@ -134,7 +134,7 @@ class BadArgumentsTest extends LavaTestBase {
     void badPrefixes() {
         byte[] k = {1, 'k', 'e', 'y'};
         for (int prefix : new int[] {-1, 5, MAX, MIN}) {
-            Map<String, Entries.Entry> calls = new LinkedHashMap<>();
+            Map<String, NativeCalls.Call> calls = new LinkedHashMap<>();
             calls.put("get", () -> db.get(t, k, 0, 4, prefix));
             calls.put("get into", () -> db.get(t, k, 0, 4, prefix, new byte[1], 0));
             calls.put("contains", () -> db.contains(t, k, 0, 4, prefix));
@@ -167,7 +167,7 @@ class BadArgumentsTest extends LavaTestBase {
         TableHandle foreign = other.createTable("t", new TableOptions());
         WriteBatch foreignBatch = new WriteBatch();
         foreignBatch.delete(foreign, k, 0, 2, 0);
-        Entries.ofDatabase(db, foreign, foreign)
+        NativeCalls.ofDatabase(db, foreign, foreign)
                 .forEach(
                         (name, call) -> {
                             Throwable thrown = catchThrowable(call::call);
@@ -187,7 +187,7 @@ class BadArgumentsTest extends LavaTestBase {
             assertThatThrownBy(() -> db.scan(t, new ScanOptions(), new ScanPage(), s))
                     .isInstanceOf(IllegalArgumentException.class);
         }
-        Map<String, Entries.Entry> nulls = new LinkedHashMap<>();
+        Map<String, NativeCalls.Call> nulls = new LinkedHashMap<>();
         nulls.put("table", () -> db.get(null, k, 0, 2, 0));
         nulls.put("name", () -> db.createTable(null, new TableOptions()));
         nulls.put("options", () -> db.createTable("x", null));
@@ -485,7 +485,7 @@ class BadArgumentsTest extends LavaTestBase {
                 .hasMessageContaining("growBytes must not be negative: -1");
         VolumeOptions options = new VolumeOptions();
         try (Volume volume = Volume.open(directory.resolve("volumes").toString(), options)) {
-            Map<String, Entries.Entry> nulls = new LinkedHashMap<>();
+            Map<String, NativeCalls.Call> nulls = new LinkedHashMap<>();
             nulls.put("directory", () -> Volume.open(null, options));
             nulls.put("options", () -> Volume.open("x", null));
             nulls.put("stale", () -> Volume.removeStale(null));

@@ -30,7 +30,7 @@ class BusyTest extends LavaTestBase {
                 Snapshot s = db.getSnapshot()) {
             TableHandle t = db.createTable("t", new TableOptions());
             TableHandle list = db.createTable("l", new TableOptions().setKind(TableKind.LIST));
-            Map<String, Entries.Entry> waits = Entries.writes(db, t, list);
+            Map<String, NativeCalls.Call> waits = NativeCalls.writes(db, t, list);
             waits.put("flush", db::flush);
             waits.put("compactAll", db::compactAll);
             waits.put("waitFlushed", s::waitFlushed);
@@ -38,7 +38,7 @@ class BusyTest extends LavaTestBase {
             waits.put("setTableOptions", () -> db.setTableOptions(t, new TableOptions()));
             waits.put("dropTable", () -> db.dropTable(t));
             LavaLibrary.setFault0(BUSY);
-            for (Map.Entry<String, Entries.Entry> wait : waits.entrySet()) {
+            for (Map.Entry<String, NativeCalls.Call> wait : waits.entrySet()) {
                 assertThat(whenInterrupted(wait.getValue()))
                         .as(wait.getKey())
                         .isInstanceOfSatisfying(
@@ -86,7 +86,7 @@ class BusyTest extends LavaTestBase {
     }
 
     /** The exception of the call after its thread was interrupted. */
-    private static Throwable whenInterrupted(Entries.Entry call) throws Exception {
+    private static Throwable whenInterrupted(NativeCalls.Call call) throws Exception {
         AtomicReference<Throwable> thrown = new AtomicReference<>();
         AtomicReference<Boolean> flag = new AtomicReference<>();
         Thread thread =

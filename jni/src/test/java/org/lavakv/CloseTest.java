@@ -32,27 +32,27 @@ class CloseTest extends LavaTestBase {
         Snapshot s = db.getSnapshot();
         Snapshot early = db.getSnapshot();
         early.close();
-        checkClosed(Entries.ofSnapshot(db, t, early));
+        checkClosed(NativeCalls.ofSnapshot(db, t, early));
         assertThat(db.isOpen()).isTrue();
         db.close();
         assertThat(db.isOpen()).isFalse();
-        checkClosed(Entries.ofDatabase(db, t, list));
+        checkClosed(NativeCalls.ofDatabase(db, t, list));
         checkClosed(Map.of("dropTable", () -> db.dropTable(t)));
-        checkClosed(Entries.ofSnapshot(db, t, s));
+        checkClosed(NativeCalls.ofSnapshot(db, t, s));
         s.close();
-        checkClosed(Entries.ofSnapshot(db, t, s));
+        checkClosed(NativeCalls.ofSnapshot(db, t, s));
         lease.close();
-        checkClosed(Entries.ofLease(lease));
+        checkClosed(NativeCalls.ofLease(lease));
         checkClosed(Map.of("open", () -> LavaDB.open(new DBOptions(), "x", lease, List.of())));
         db.close();
         s.close();
         lease.close();
     }
 
-    private static void checkClosed(Map<String, Entries.Entry> entries) {
-        entries.forEach(
-                (name, entry) ->
-                        assertThatThrownBy(entry::call)
+    private static void checkClosed(Map<String, NativeCalls.Call> natives) {
+        natives.forEach(
+                (name, call) ->
+                        assertThatThrownBy(call::call)
                                 .as(name)
                                 .isInstanceOf(LavaClosedException.class)
                                 .hasMessageContaining("closed"));
@@ -145,14 +145,15 @@ class CloseTest extends LavaTestBase {
             CountDownLatch started,
             long seed)
             throws Exception {
-        List<Entries.Entry> entries = new ArrayList<>(Entries.ofDatabase(db, t, list).values());
-        entries.addAll(Entries.ofSnapshot(db, t, s).values());
-        Collections.shuffle(entries, new Random(seed));
+        List<NativeCalls.Call> natives =
+                new ArrayList<>(NativeCalls.ofDatabase(db, t, list).values());
+        natives.addAll(NativeCalls.ofSnapshot(db, t, s).values());
+        Collections.shuffle(natives, new Random(seed));
         int calls = 0;
         started.countDown();
-        for (int closed = 0; closed < entries.size(); ) {
+        for (int closed = 0; closed < natives.size(); ) {
             try {
-                entries.get(calls % entries.size()).call();
+                natives.get(calls % natives.size()).call();
                 assertThat(calls++).isNotNegative();
             } catch (LavaClosedException e) {
                 calls++;

@@ -26,7 +26,7 @@ class FaultTest extends LavaTestBase {
     }
 
     @Test
-    void everyEntryReportsWhatIsThrownInside() throws Exception {
+    void everyCallReportsWhatIsThrownInside() throws Exception {
         try (Lease lease = lease();
                 LavaDB db = open(lease);
                 Snapshot s = db.getSnapshot();
@@ -36,22 +36,22 @@ class FaultTest extends LavaTestBase {
                 VolumeInputStream in = input(volume)) {
             TableHandle t = db.createTable("t", new TableOptions());
             TableHandle list = db.createTable("l", new TableOptions().setKind(TableKind.LIST));
-            Map<String, Entries.Entry> entries = Entries.ofDatabase(db, t, list);
-            entries.putAll(Entries.ofSnapshot(db, t, s));
-            entries.putAll(Entries.ofLease(lease));
-            entries.putAll(Entries.ofClasses(lease, directory.resolve("other").toString()));
-            entries.putAll(Entries.ofVolume(volume, directory.resolve("marker").toString()));
-            entries.putAll(Entries.ofVolumeFiles(in.input, out.output));
-            entries.put("dropTable", () -> db.dropTable(t));
-            entries.put("fileArrived", () -> db.fileArrived("none"));
+            Map<String, NativeCalls.Call> calls = NativeCalls.ofDatabase(db, t, list);
+            calls.putAll(NativeCalls.ofSnapshot(db, t, s));
+            calls.putAll(NativeCalls.ofLease(lease));
+            calls.putAll(NativeCalls.ofClasses(lease, directory.resolve("other").toString()));
+            calls.putAll(NativeCalls.ofVolume(volume, directory.resolve("marker").toString()));
+            calls.putAll(NativeCalls.ofVolumeFiles(in.input, out.output));
+            calls.put("dropTable", () -> db.dropTable(t));
+            calls.put("fileArrived", () -> db.fileArrived("none"));
             EntryLog log = db.entryLog();
             EntryLocation nowhere = new EntryLocation(1, 0, 1, 0);
-            entries.put("entryLog read", () -> log.read(nowhere));
-            entries.put("entryLog readValue", () -> log.readValue(nowhere));
-            entries.put("entryLog finish", () -> log.finish(1));
+            calls.put("entryLog read", () -> log.read(nowhere));
+            calls.put("entryLog readValue", () -> log.readValue(nowhere));
+            calls.put("entryLog finish", () -> log.finish(1));
             for (int fault : new int[] {EXCEPTION, NO_MEMORY, ODD_THROW}) {
-                for (Map.Entry<String, Entries.Entry> entry : entries.entrySet()) {
-                    checkOne(fault, entry.getKey(), entry.getValue());
+                for (Map.Entry<String, NativeCalls.Call> call : calls.entrySet()) {
+                    checkOne(fault, call.getKey(), call.getValue());
                 }
             }
             LavaLibrary.setFault0(0);
@@ -64,9 +64,9 @@ class FaultTest extends LavaTestBase {
         return (VolumeInputStream) volume.openFile("d", "empty");
     }
 
-    private static void checkOne(int fault, String name, Entries.Entry entry) {
+    private static void checkOne(int fault, String name, NativeCalls.Call call) {
         LavaLibrary.setFault0(fault);
-        Throwable thrown = catchThrowable(entry::call);
+        Throwable thrown = catchThrowable(call::call);
         LavaLibrary.setFault0(0);
         String message =
                 fault == EXCEPTION
@@ -82,9 +82,9 @@ class FaultTest extends LavaTestBase {
         }
     }
 
-    /** Fails when a native method is added that is missing in the table of entries. */
+    /** Fails when a native method is added that is missing in the table of calls. */
     @Test
-    void theTableOfEntriesIsComplete() {
+    void theTableOfCallsIsComplete() {
         Map<Class<?>, Set<String>> known = new LinkedHashMap<>();
         known.put(
                 LavaDB.class,

@@ -35,7 +35,7 @@ class HotCallTest extends LavaTestBase {
             }
             ScanOptions o = new ScanOptions();
             ScanPage page = new ScanPage();
-            Entries.Entry calls =
+            NativeCalls.Call calls =
                     () -> {
                         db.put(t, k, 0, k.length, 0, v, 0, v.length);
                         db.get(t, k, 0, k.length, 0, out, 0);
@@ -52,7 +52,7 @@ class HotCallTest extends LavaTestBase {
         }
     }
 
-    private static long allocatedBy(Entries.Entry calls) throws Exception {
+    private static long allocatedBy(NativeCalls.Call calls) throws Exception {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long id = Thread.currentThread().getId();
         long before = threads.getThreadAllocatedBytes(id);
@@ -75,7 +75,7 @@ class HotCallTest extends LavaTestBase {
             long before = Host.getStatistics().bindingBytes();
             List<Long> kept = new CopyOnWriteArrayList<>();
             CountDownLatch seen = new CountDownLatch(1);
-            Entries.Entry calls =
+            NativeCalls.Call calls =
                     () -> {
                         db.put(t, k, 0, k.length, 0, new byte[100], 0, 100);
                         kept.add(Host.getStatistics().bindingBytes() - before);

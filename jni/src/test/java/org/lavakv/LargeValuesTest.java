@@ -156,8 +156,8 @@ class LargeValuesTest extends LavaTestBase {
         byte[] value = list(LARGE, 1);
         byte[] out = new byte[value.length];
         Arrays.fill(out, (byte) 1); // touches all its pages
-        for (Entries.Entry call :
-                List.<Entries.Entry>of(
+        for (NativeCalls.Call call :
+                List.<NativeCalls.Call>of(
                         () -> db.put(values, k, 0, k.length, 0, value, 0, value.length),
                         () -> db.get(values, k, 0, k.length, 0, out, 0),
                         () -> db.append(lists, k, 0, k.length, value, 0, value.length),

@@ -148,7 +148,7 @@ class LavaDBTest extends LavaTestBase {
         assertThat(db.get(values, k, 0, max, 0)).isEqualTo(new byte[] {1, 0, 0});
     }
 
-    private static void refused(Entries.Entry call, int limit) {
+    private static void refused(NativeCalls.Call call, int limit) {
         assertThatThrownBy(call::call)
                 .isInstanceOfSatisfying(
                         LavaDBException.class,

@@ -98,14 +98,14 @@ class MissingFilesTest extends LavaTestBase {
     @Test
     void everyKindOfReadHasThemBrought() throws Exception {
         byte[] k = key("key");
-        List<Entries.Entry> reads =
+        List<NativeCalls.Call> reads =
                 List.of(
                         () -> db.get(t, k, 0, k.length, PREFIX, new byte[500], 0),
                         () -> db.get(t, k, 0, k.length, PREFIX),
                         () -> db.contains(t, k, 0, k.length, PREFIX),
                         () -> db.containsPrefix(t, k, 0, PREFIX),
                         () -> db.scan(t, new ScanOptions(), new ScanPage(), null));
-        for (Entries.Entry read : reads) {
+        for (NativeCalls.Call read : reads) {
             db.setMissingFiles(null);
             assertThatThrownBy(read::call)
                     .isInstanceOfSatisfying(
@@ -124,7 +124,7 @@ class MissingFilesTest extends LavaTestBase {
                     .hasMessage("no way to " + keyFile());
         }
         db.setMissingFiles(this::bring);
-        for (Entries.Entry read : reads) {
+        for (NativeCalls.Call read : reads) {
             read.call();
         }
         assertThat(brought).hasSize(2);

@@ -59,7 +59,7 @@ class VolumeTest extends LavaTestBase {
         }
     }
 
-    private static void refused(Entries.Entry call, Status.Code code) {
+    private static void refused(NativeCalls.Call call, Status.Code code) {
         assertThatThrownBy(call::call)
                 .isInstanceOfSatisfying(
                         LavaDBException.class, e -> assertThat(e.getCode()).isEqualTo(code));
@@ -357,7 +357,7 @@ class VolumeTest extends LavaTestBase {
         write("d", "f", random(10));
         volume.close();
         volume.close();
-        Entries.ofVolume(volume, directory.resolve("marker").toString())
+        NativeCalls.ofVolume(volume, directory.resolve("marker").toString())
                 .forEach(
                         (name, entry) ->
                                 assertThatThrownBy(entry::call)

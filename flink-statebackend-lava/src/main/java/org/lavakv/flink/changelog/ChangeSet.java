@@ -71,7 +71,7 @@ final class ChangeSet {
     }
 
     /** Adds a change that is in a segment, after the changes added before. */
-    void add(int keyGroup, SharedLog of, SharedLog.Entry change) throws IOException {
+    void add(int keyGroup, SharedLog of, SharedLog.Location change) throws IOException {
         writeVarint(keyGroup + 1 + ELSEWHERE);
         changes++;
         log = of;

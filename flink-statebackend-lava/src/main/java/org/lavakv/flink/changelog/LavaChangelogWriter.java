@@ -52,7 +52,7 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
     @Nullable private final SharedLog log;
 
     /** All sets that are not truncated, except the active one. */
-    private final NavigableMap<SequenceNumber, Entry> entries = new TreeMap<>();
+    private final NavigableMap<SequenceNumber, SetUpload> setUploads = new TreeMap<>();
 
     private final List<Persist> persists = new ArrayList<>();
     private ChangeSet active = new ChangeSet();
@@ -128,7 +128,7 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
                             + " fail; check the storage.",
                     lastFailure());
         }
-        SharedLog.Entry shared = bind(change);
+        SharedLog.Location shared = bind(change);
         if (shared != null) {
             active.add(keyGroup, log, shared);
         } else {
@@ -138,12 +138,15 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
                 || active.partBytes() >= settings.persistBytes * SEGMENT_SHARE) {
             endSet();
             // Failed sets are left to the next checkpoint, which comes less often.
-            upload(entries.values().stream().filter(Entry::isNew).collect(Collectors.toList()));
+            upload(
+                    setUploads.values().stream()
+                            .filter(SetUpload::isNew)
+                            .collect(Collectors.toList()));
         }
     }
 
     @Nullable
-    private SharedLog.Entry bind(byte[] change) {
+    private SharedLog.Location bind(byte[] change) {
         return log == null || change.length < settings.sharedBytesMin ? null : log.bind(change);
     }
 
@@ -165,10 +168,10 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
                             + ".");
         }
         endSet();
-        List<Entry> range = new ArrayList<>(entries.tailMap(from, true).values());
-        List<Entry> missing =
+        List<SetUpload> range = new ArrayList<>(setUploads.tailMap(from, true).values());
+        List<SetUpload> missing =
                 range.stream()
-                        .filter(entry -> entry.uploaded == null && !entry.isUnderWay)
+                        .filter(upload -> upload.uploaded == null && !upload.isUnderWay)
                         .collect(Collectors.toList());
         Persist persist = new Persist(range);
         if (persist.isComplete()) {
@@ -188,7 +191,7 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
                     "Truncating to " + to + ", but the changelog ends at " + activeNumber + ".");
         }
         truncatedTo = to;
-        drop(entries.headMap(to, false));
+        drop(setUploads.headMap(to, false));
     }
 
     /** The JobManager has a checkpoint with these changes, and owns their files. */
@@ -206,10 +209,10 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
                             + activeNumber
                             + ".");
         }
-        for (Entry entry : entries.subMap(from, true, to, false).values()) {
-            if (entry.uploaded != null) {
-                uploads.claims().confirm(entry.uploaded);
-                for (UploadedChanges.Segment segment : entry.uploaded.segments) {
+        for (SetUpload upload : setUploads.subMap(from, true, to, false).values()) {
+            if (upload.uploaded != null) {
+                uploads.claims().confirm(upload.uploaded);
+                for (UploadedChanges.Segment segment : upload.uploaded.segments) {
                     log.uploads().confirmed(segment.part.file, segment.file);
                 }
             }
@@ -225,7 +228,7 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
 
     @Override
     public void truncateAndClose(SequenceNumber from) {
-        drop(entries.tailMap(from, true));
+        drop(setUploads.tailMap(from, true));
         close();
     }
 
@@ -237,8 +240,8 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
         }
         closed = true;
         active = new ChangeSet();
-        entries.values().stream().filter(entry -> entry.isUnderWay).forEach(Entry::drop);
-        entries.clear();
+        setUploads.values().stream().filter(upload -> upload.isUnderWay).forEach(SetUpload::drop);
+        setUploads.clear();
         for (Persist persist : persists) {
             persist.result.completeExceptionally(
                     new CancellationException(
@@ -254,22 +257,23 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
         if (active.log() != null) {
             log.roll();
         }
-        entries.put(activeNumber, new Entry(active));
+        setUploads.put(activeNumber, new SetUpload(active));
         activeNumber = activeNumber.next();
         active = new ChangeSet();
     }
 
-    private void drop(Map<SequenceNumber, Entry> range) {
-        for (Entry entry : range.values()) {
-            entry.drop();
-            if (entry.failure != null) {
-                failedBytes -= entry.length();
+    private void drop(Map<SequenceNumber, SetUpload> range) {
+        for (SetUpload upload : range.values()) {
+            upload.drop();
+            if (upload.failure != null) {
+                failedBytes -= upload.length();
             }
-            if (entry.uploaded != null) {
-                entry.uploaded.segments.forEach(segment -> log.uploads().forget(segment.part.file));
-                uploads.claims().release(entry.uploaded);
-            } else if (!entry.isUnderWay) {
-                done(entry.set);
+            if (upload.uploaded != null) {
+                upload.uploaded.segments.forEach(
+                        segment -> log.uploads().forget(segment.part.file));
+                uploads.claims().release(upload.uploaded);
+            } else if (!upload.isUnderWay) {
+                done(upload.set);
             }
         }
         range.clear();
@@ -280,19 +284,19 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
         set.parts().forEach(part -> log.done(part.segment));
     }
 
-    private void upload(Collection<Entry> missing) {
+    private void upload(Collection<SetUpload> missing) {
         if (missing.isEmpty()) {
             return;
         }
-        List<Entry> begun = new ArrayList<>(missing);
+        List<SetUpload> begun = new ArrayList<>(missing);
         List<ChangeSet> sets = new ArrayList<>();
-        for (Entry entry : begun) {
-            if (entry.failure != null) {
-                failedBytes -= entry.length();
-                entry.failure = null;
+        for (SetUpload upload : begun) {
+            if (upload.failure != null) {
+                failedBytes -= upload.length();
+                upload.failure = null;
             }
-            entry.isUnderWay = true;
-            sets.add(entry.set);
+            upload.isUnderWay = true;
+            sets.add(upload.set);
         }
         uploads.submit(
                 sets,
@@ -321,30 +325,30 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
         }
     }
 
-    private void uploaded(List<Entry> begun, List<UploadedChanges> changes) {
+    private void uploaded(List<SetUpload> begun, List<UploadedChanges> changes) {
         for (int i = 0; i < begun.size(); i++) {
             done(begun.get(i).set);
             begun.get(i).uploaded(changes.get(i));
         }
         completePersists();
-        for (Entry entry : begun) {
+        for (SetUpload upload : begun) {
             // Not earlier: a checkpoint that began before may name the set. That checkpoint is not
             // needed any more, so the set may go now.
-            if (entry.isDropped) {
-                uploads.claims().release(entry.uploaded);
+            if (upload.isDropped) {
+                uploads.claims().release(upload.uploaded);
             }
         }
     }
 
-    private void failed(List<Entry> begun, Throwable why) {
+    private void failed(List<SetUpload> begun, Throwable why) {
         LOG.warn("Changes of operator {} were not uploaded.", operatorId, why);
-        for (Entry entry : begun) {
-            entry.isUnderWay = false;
-            if (entry.isDropped) {
-                done(entry.set);
+        for (SetUpload upload : begun) {
+            upload.isUnderWay = false;
+            if (upload.isDropped) {
+                done(upload.set);
             } else {
-                entry.failure = why;
-                failedBytes += entry.length();
+                upload.failure = why;
+                failedBytes += upload.length();
             }
         }
         persists.removeIf(persist -> persist.failIfAmong(begun, why));
@@ -359,8 +363,8 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
 
     @Nullable
     private Throwable lastFailure() {
-        return entries.descendingMap().values().stream()
-                .map(entry -> entry.failure)
+        return setUploads.descendingMap().values().stream()
+                .map(upload -> upload.failure)
                 .filter(failure -> failure != null)
                 .findFirst()
                 .map(ExceptionUtils::stripExecutionException)
@@ -368,14 +372,14 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
     }
 
     /** A set and the state of its upload. */
-    private static final class Entry {
+    private static final class SetUpload {
         @Nullable private ChangeSet set;
         @Nullable private UploadedChanges uploaded;
         @Nullable private Throwable failure;
         private boolean isUnderWay;
         private boolean isDropped;
 
-        Entry(ChangeSet set) {
+        SetUpload(ChangeSet set) {
             this.set = set;
         }
 
@@ -403,29 +407,29 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
     private final class Persist {
         private final CompletableFuture<SnapshotResult<ChangelogStateHandleStreamImpl>> result =
                 new CompletableFuture<>();
-        private final List<Entry> range;
-        private final List<Entry> uploadedFor;
+        private final List<SetUpload> range;
+        private final List<SetUpload> uploadedFor;
 
-        Persist(List<Entry> range) {
+        Persist(List<SetUpload> range) {
             this.range = range;
             this.uploadedFor =
                     range.stream()
-                            .filter(entry -> entry.uploaded == null)
+                            .filter(upload -> upload.uploaded == null)
                             .collect(Collectors.toList());
         }
 
         boolean isComplete() {
-            return uploadedFor.stream().allMatch(entry -> entry.uploaded != null);
+            return uploadedFor.stream().allMatch(upload -> upload.uploaded != null);
         }
 
         void complete() {
             List<Tuple2<StreamStateHandle, Long>> locations = new ArrayList<>();
             long bytes = 0;
-            for (Entry entry : range) {
-                locations.addAll(entry.uploaded.locations());
-                bytes += entry.uploaded.bytes;
+            for (SetUpload upload : range) {
+                locations.addAll(upload.uploaded.locations());
+                bytes += upload.uploaded.bytes;
             }
-            long newBytes = uploadedFor.stream().mapToLong(entry -> entry.uploaded.bytes).sum();
+            long newBytes = uploadedFor.stream().mapToLong(upload -> upload.uploaded.bytes).sum();
             ChangelogStateHandleStreamImpl handle = handle(locations, bytes, newBytes);
             // Without changes, the local copy of the rest is complete.
             result.complete(
@@ -442,7 +446,7 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
                     locations, keyGroups, bytes, newBytes, LavaChangelogStorageFactory.IDENTIFIER);
         }
 
-        boolean failIfAmong(List<Entry> failed, Throwable why) {
+        boolean failIfAmong(List<SetUpload> failed, Throwable why) {
             if (failed.stream().noneMatch(uploadedFor::contains)) {
                 return false;
             }

@@ -108,7 +108,7 @@ final class BeforeImages {
      * @return the entries of the view, or null when they equal the page's entries
      */
     @Nullable
-    EntryPage over(
+    HeapScanPage over(
             ScanPage page, int skipKeyBytes, byte[] after, @Nullable byte[] last, long start) {
         if (images.isEmpty()) {
             return null;
@@ -117,7 +117,7 @@ final class BeforeImages {
         if (range.isEmpty()) {
             return null;
         }
-        EntryPage merged = new EntryPage();
+        HeapScanPage merged = new HeapScanPage();
         var entries = range.entrySet().iterator();
         Map.Entry<byte[], Image> entry = entries.next();
         boolean more = page.next();

@@ -74,7 +74,7 @@ final class CursorView extends WeakReference<TableCursor> {
      * @param last the page's last key, or null when it is the last page
      */
     @Nullable
-    EntryPage entries(ScanPage page, int skipKeyBytes, @Nullable byte[] last) {
+    HeapScanPage entries(ScanPage page, int skipKeyBytes, @Nullable byte[] last) {
         return images.over(page, skipKeyBytes, position, last, start);
     }
 

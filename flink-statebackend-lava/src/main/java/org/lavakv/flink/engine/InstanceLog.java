@@ -55,7 +55,7 @@ final class InstanceLog implements SharedLog {
 
     @Override
     @Nullable
-    public Entry bind(byte[] change) {
+    public Location bind(byte[] change) {
         try {
             EntryLocation at = log.bindExternal(change);
             if (at == null) {
@@ -69,7 +69,7 @@ final class InstanceLog implements SharedLog {
                 needed.putIfAbsent(segment, at.sequence());
                 newest = at.sequence();
             }
-            return new Entry(segment, file, at.offset(), at.bytes());
+            return new Location(segment, file, at.offset(), at.bytes());
         } catch (LavaDBException | LavaClosedException e) {
             // The value stays where it is, and the changelog writes the change itself.
             if (!failed) {

@@ -56,7 +56,7 @@ public final class TableCursor implements AutoCloseable {
     @Nullable private CursorView view;
 
     /** The current page's entries if they differ from the page itself. */
-    @Nullable private EntryPage entries;
+    @Nullable private HeapScanPage entries;
 
     private TableCursor(
             LavaDB db,

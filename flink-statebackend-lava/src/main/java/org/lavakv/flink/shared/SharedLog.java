@@ -26,7 +26,7 @@ public interface SharedLog {
      * @return its location; null if nothing was done
      */
     @Nullable
-    Entry bind(byte[] change);
+    Location bind(byte[] change);
 
     /** Puts the next change into another segment. */
     void roll();
@@ -41,13 +41,13 @@ public interface SharedLog {
     SharedUploads uploads();
 
     /** The location of a change. Threads: immutable. Units: bytes. */
-    final class Entry {
+    final class Location {
         private final long segment;
         private final String file;
         private final long offset;
         private final long bytes;
 
-        public Entry(long segment, String file, long offset, long bytes) {
+        public Location(long segment, String file, long offset, long bytes) {
             this.segment = segment;
             this.file = file;
             this.offset = offset;

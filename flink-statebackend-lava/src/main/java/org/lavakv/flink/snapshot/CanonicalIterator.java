@@ -80,7 +80,8 @@ final class CanonicalIterator implements KeyValueStateIterator {
     @Override
     public void next() throws IOException {
         KeyGroupSource source = sources.get(stateId);
-        EntryOutput rest = newState && !source.isOrdered() ? streams.entriesOf(stateId) : null;
+        CanonicalEntryOutput rest =
+                newState && !source.isOrdered() ? streams.entriesOf(stateId) : null;
         newKeyGroup = false;
         newState = false;
         if (rest != null) {

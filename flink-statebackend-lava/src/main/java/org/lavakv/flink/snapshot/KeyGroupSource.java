@@ -28,7 +28,7 @@ interface KeyGroupSource {
     }
 
     /** Writes all remaining entries of the key group; afterwards there is no next one. */
-    default void writeRest(EntryOutput out) throws IOException {
+    default void writeRest(CanonicalEntryOutput out) throws IOException {
         while (next()) {
             out.write(key(), value());
         }

@@ -19,7 +19,7 @@ final class KeyGroupStreams extends StreamCompressionDecorator {
     private static final long serialVersionUID = 1L;
 
     private final StreamCompressionDecorator compression;
-    private final transient EntryOutput output = new EntryOutput();
+    private final transient CanonicalEntryOutput output = new CanonicalEntryOutput();
     @Nullable private transient Tailed current;
 
     /** Opens streams with this decorator. */
@@ -33,7 +33,7 @@ final class KeyGroupStreams extends StreamCompressionDecorator {
      * first entry, which may be written after the others.
      */
     @Nullable
-    EntryOutput entriesOf(int stateId) {
+    CanonicalEntryOutput entriesOf(int stateId) {
         if (current == null || current.closed || current.tail != stateId) {
             return null;
         }

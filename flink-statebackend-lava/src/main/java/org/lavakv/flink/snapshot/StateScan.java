@@ -91,7 +91,7 @@ final class StateScan {
         }
 
         @Override
-        public void writeRest(EntryOutput out) throws IOException {
+        public void writeRest(CanonicalEntryOutput out) throws IOException {
             if (list || transformer != null) {
                 KeyGroupSource.super.writeRest(out);
                 return;

@@ -179,9 +179,16 @@ class CanonicalIteratorTest {
     @Test
     void largeEntriesAreWrittenWhole() throws IOException {
         ByteArrayOutputStream file = new ByteArrayOutputStream();
-        EntryOutput out = new EntryOutput();
+        CanonicalEntryOutput out = new CanonicalEntryOutput();
         out.begin(file);
-        int[] sizes = {0, 1, EntryOutput.BUFFER_BYTES - 9, EntryOutput.BUFFER_BYTES, 3, 1 << 20};
+        int[] sizes = {
+            0,
+            1,
+            CanonicalEntryOutput.BUFFER_BYTES - 9,
+            CanonicalEntryOutput.BUFFER_BYTES,
+            3,
+            1 << 20
+        };
         for (int size : sizes) {
             out.write(bytes(size), bytes(size / 2));
         }

@@ -1,4 +1,4 @@
-#include "value/entry_record.h"
+#include "value/changelog_entry.h"
 
 #include <gtest/gtest.h>
 
@@ -11,43 +11,43 @@
 namespace lava::vsst {
 namespace {
 
-TEST(EntryRecord, HeadsComeBack) {
-  const std::vector<EntryHead> heads = {{1, 0, false, 0, ""},
-                                        {2, 1, false, 0, "an entry"},
-                                        {1ull << 40, 300, true, 0, "front"},
-                                        {9, 9, true, 1, ""},
-                                        {300, 0, true, 1, "f"}};
-  for (const EntryHead& head : heads) {
+TEST(ChangelogEntry, HeadsComeBack) {
+  const std::vector<ChangelogEntryHead> heads = {{1, 0, false, 0, ""},
+                                                 {2, 1, false, 0, "an entry"},
+                                                 {1ull << 40, 300, true, 0, "front"},
+                                                 {9, 9, true, 1, ""},
+                                                 {300, 0, true, 1, "f"}};
+  for (const ChangelogEntryHead& head : heads) {
     std::string bytes;
-    EncodeEntryHead(head, &bytes);
-    EntryHead back;
-    ASSERT_TRUE(DecodeEntryHead(bytes, &back));
+    EncodeChangelogEntryHead(head, &bytes);
+    ChangelogEntryHead back;
+    ASSERT_TRUE(DecodeChangelogEntryHead(bytes, &back));
     EXPECT_EQ(back.sequence, head.sequence);
     EXPECT_EQ(back.skipped, head.skipped);
     EXPECT_EQ(back.has_value, head.has_value);
     EXPECT_EQ(back.inline_bytes, head.inline_bytes);
     EXPECT_EQ(back.bytes, head.bytes);
   }
-  EntryHead head;
-  EXPECT_FALSE(DecodeEntryHead("", &head));
-  EXPECT_FALSE(DecodeEntryHead("\x01", &head));
-  EXPECT_FALSE(DecodeEntryHead("\x02\x01", &head));
-  EXPECT_FALSE(DecodeEntryHead("\x02\x03\x01", &head)) << "more than there were";
-  EXPECT_FALSE(DecodeEntryHead("\x02\x01\xff\xff", &head));
-  EXPECT_FALSE(DecodeEntryHead("\x02\x01\xff\xff\xff\xff\xff\x01", &head)) << "beyond any";
+  ChangelogEntryHead head;
+  EXPECT_FALSE(DecodeChangelogEntryHead("", &head));
+  EXPECT_FALSE(DecodeChangelogEntryHead("\x01", &head));
+  EXPECT_FALSE(DecodeChangelogEntryHead("\x02\x01", &head));
+  EXPECT_FALSE(DecodeChangelogEntryHead("\x02\x03\x01", &head)) << "more than there were";
+  EXPECT_FALSE(DecodeChangelogEntryHead("\x02\x01\xff\xff", &head));
+  EXPECT_FALSE(DecodeChangelogEntryHead("\x02\x01\xff\xff\xff\xff\xff\x01", &head)) << "beyond any";
 }
 
-class EntryReaderTest : public ::testing::Test {
+class ChangelogEntryReaderTest : public ::testing::Test {
  protected:
   /// Two entries, at an offset that is not the segment's beginning.
   void SetUp() override {
     Append("k1", "an earlier value");
     offset_ = bytes_.size();
     std::string head;
-    EncodeEntryHead({7, 0, true, 1, "front "}, &head);
+    EncodeChangelogEntryHead({7, 0, true, 1, "front "}, &head);
     Append("", head);
     Append("k2", "-the value");
-    EncodeEntryHead({8, 0, false, 0, "no value"}, &head);
+    EncodeChangelogEntryHead({8, 0, false, 0, "no value"}, &head);
     Append("", head);
   }
   void Append(Slice key, Slice value) {
@@ -63,9 +63,9 @@ class EntryReaderTest : public ::testing::Test {
   uint64_t offset_ = 0;
 };
 
-TEST_F(EntryReaderTest, EntriesAreReadOneBehindTheOther) {
+TEST_F(ChangelogEntryReaderTest, EntriesAreReadOneBehindTheOther) {
   for (const std::string name : {"0-1.vsst", "some/directory/0-1.vsst"}) {
-    EntryReader reader(name, offset_, Entries());
+    ChangelogEntryReader reader(name, offset_, Entries());
     std::string entry;
     ASSERT_TRUE(reader.Next(&entry).ok());
     EXPECT_EQ(entry, "front the value");
@@ -78,9 +78,9 @@ TEST_F(EntryReaderTest, EntriesAreReadOneBehindTheOther) {
   }
 }
 
-TEST_F(EntryReaderTest, EveryDamageIsTold) {
+TEST_F(ChangelogEntryReaderTest, EveryDamageIsTold) {
   const auto read = [](const std::string& name, uint64_t offset, Slice bytes) {
-    EntryReader reader(name, offset, bytes);
+    ChangelogEntryReader reader(name, offset, bytes);
     std::string entry;
     Status status;
     while (status.ok() && !reader.done()) status = reader.Next(&entry);
@@ -103,12 +103,14 @@ TEST_F(EntryReaderTest, EveryDamageIsTold) {
   EXPECT_EQ(sound, 1u) << "only between the two entries";
 }
 
-TEST_F(EntryReaderTest, AValueAloneIsRead) {
+TEST_F(ChangelogEntryReaderTest, AValueAloneIsRead) {
   std::string value;
-  EXPECT_TRUE(EntryReader::ReadValue(kName, 0, Slice(bytes_).substr(0, offset_), &value).ok());
+  EXPECT_TRUE(
+      ChangelogEntryReader::ReadValue(kName, 0, Slice(bytes_).substr(0, offset_), &value).ok());
   EXPECT_EQ(value, "an earlier value");
-  EXPECT_TRUE(EntryReader::ReadValue(kName, 0, bytes_, &value).IsCorruption()) << "more than it";
-  EXPECT_TRUE(EntryReader::ReadValue(kName, offset_, Entries(), &value).IsCorruption());
+  EXPECT_TRUE(ChangelogEntryReader::ReadValue(kName, 0, bytes_, &value).IsCorruption())
+      << "more than it";
+  EXPECT_TRUE(ChangelogEntryReader::ReadValue(kName, offset_, Entries(), &value).IsCorruption());
 }
 
 }  // namespace

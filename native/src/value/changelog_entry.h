@@ -10,12 +10,12 @@
 
 namespace lava::vsst {
 
-/// Head of an entry of another layer's log in a segment of a value log (docs/vsst-format.md,
+/// Head of an entry of Flink's changelog in a segment of a value log (docs/vsst-format.md,
 /// "Entries"). An entry is a head record, which has no key. If the entry ends with a value of this
 /// engine, the record of that value follows. This record is like any other of the segment: it is
 /// found, checked, moved and collected in the same way, and a read of the value does not read the
 /// rest of the entry (XLL 3.4: targeted reads).
-struct EntryHead {
+struct ChangelogEntryHead {
   uint64_t sequence = 0;  // ascends from entry to entry, over all segments of an instance
   uint64_t skipped = 0;   // number of entries right before it that failed
   bool has_value = false;
@@ -24,27 +24,27 @@ struct EntryHead {
 };
 
 /// Replaces *out by the head record's value.
-void EncodeEntryHead(const EntryHead& head, std::string* out);
+void EncodeChangelogEntryHead(const ChangelogEntryHead& head, std::string* out);
 /// Returns false if the bytes are not an entry head. head->bytes borrows from bytes.
-bool DecodeEntryHead(Slice bytes, EntryHead* head);
+bool DecodeChangelogEntryHead(Slice bytes, ChangelogEntryHead* head);
 
 /// Reads entries, one after the other, from the bytes of a segment.
 /// Threads:    one thread.
 /// Ownership:  bytes must outlive it.
 /// Errors:     Corruption with name and offset if no sound entry begins there; Next() must not be
 ///             called again.
-class EntryReader {
+class ChangelogEntryReader {
  public:
   /// name: of the segment, with or without directories; part of each checksum. offset: where bytes
   /// begin in the segment.
-  EntryReader(std::string name, uint64_t offset, Slice bytes)
+  ChangelogEntryReader(std::string name, uint64_t offset, Slice bytes)
       : name_(std::move(name)), offset_(offset), left_(bytes) {}
 
   bool done() const { return left_.empty(); }
   /// Where the next entry begins.
   uint64_t offset() const { return offset_; }
   Status Next(std::string* entry);
-  /// Of the entry that Next() returned last: see EntryHead.
+  /// Of the entry that Next() returned last: see ChangelogEntryHead.
   uint64_t sequence() const { return sequence_; }
   uint64_t skipped() const { return skipped_; }
   /// Reads the value whose record is bytes, which begin at offset in the segment `name`.
@@ -64,12 +64,12 @@ class EntryReader {
 /// Reads the entries of a segment's file from its beginning, one record at a time.
 /// Threads:    one thread.
 /// Ownership:  file must outlive it.
-/// Errors:     as EntryReader, at the first entry that is not whole. In a segment that was never
-///             finished, this is how far its writer came.
-class EntryFileReader {
+/// Errors:     as ChangelogEntryReader, at the first entry that is not whole. In a segment that was
+///             never finished, this is how far its writer came.
+class ChangelogEntryFileReader {
  public:
   /// records_end: where the records end, if the file was finished; otherwise the file's size.
-  EntryFileReader(const fs::RandomFile* file, uint64_t records_end)
+  ChangelogEntryFileReader(const fs::RandomFile* file, uint64_t records_end)
       : file_(*file), end_(records_end) {}
   /// Whether the file holds entries, even if the first is damaged; otherwise it holds values only.
   /// Call this before the first Next().

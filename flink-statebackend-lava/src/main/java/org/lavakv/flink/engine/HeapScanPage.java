@@ -8,7 +8,7 @@ import org.lavakv.ScanPage;
  *
  * <p>Threads: one. Ownership: owns its bytes.
  */
-final class EntryPage {
+final class HeapScanPage {
 
     private static final int FIELDS = 3;
 

@@ -1,4 +1,4 @@
-#include "value/entry_record.h"
+#include "value/changelog_entry.h"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 
 namespace lava::vsst {
 
-void EncodeEntryHead(const EntryHead& head, std::string* out) {
+void EncodeChangelogEntryHead(const ChangelogEntryHead& head, std::string* out) {
   out->clear();
   PutVarint64(out, head.sequence);
   PutVarint64(out, head.skipped);
@@ -15,7 +15,7 @@ void EncodeEntryHead(const EntryHead& head, std::string* out) {
   out->append(head.bytes);
 }
 
-bool DecodeEntryHead(Slice bytes, EntryHead* head) {
+bool DecodeChangelogEntryHead(Slice bytes, ChangelogEntryHead* head) {
   uint64_t said = 0;
   if (!GetVarint64(&bytes, &head->sequence) || !GetVarint64(&bytes, &head->skipped) ||
       head->skipped > head->sequence || !GetVarint64(&bytes, &said) || said > kRecordValueBytesMax)
@@ -42,8 +42,8 @@ Status ReadRecord(const std::string& name, uint64_t offset, Slice bytes, RecordV
 
 }  // namespace
 
-Status EntryReader::ReadValue(const std::string& name, uint64_t offset, Slice bytes,
-                              std::string* value) {
+Status ChangelogEntryReader::ReadValue(const std::string& name, uint64_t offset, Slice bytes,
+                                       std::string* value) {
   RecordView record;
   LAVA_RETURN_IF_ERROR(ReadRecord(name, offset, bytes, &record, value));
   if (record.key.empty() || record.bytes != bytes.size())
@@ -51,19 +51,19 @@ Status EntryReader::ReadValue(const std::string& name, uint64_t offset, Slice by
   return Status::OK();
 }
 
-Status EntryReader::TakeRecord(RecordView* record, std::string* value) {
+Status ChangelogEntryReader::TakeRecord(RecordView* record, std::string* value) {
   LAVA_RETURN_IF_ERROR(ReadRecord(name_, offset_, left_, record, value));
   offset_ += record->bytes;
   left_.remove_prefix(record->bytes);
   return Status::OK();
 }
 
-Status EntryReader::Next(std::string* entry) {
+Status ChangelogEntryReader::Next(std::string* entry) {
   const uint64_t offset = offset_;
   RecordView record;
-  EntryHead head;
+  ChangelogEntryHead head;
   LAVA_RETURN_IF_ERROR(TakeRecord(&record, &head_));
-  if (!record.key.empty() || !DecodeEntryHead(head_, &head))
+  if (!record.key.empty() || !DecodeChangelogEntryHead(head_, &head))
     return CorruptionAt(name_, offset, "no entry begins there");
   sequence_ = head.sequence;
   skipped_ = head.skipped;
@@ -76,7 +76,7 @@ Status EntryReader::Next(std::string* entry) {
   return Status::OK();
 }
 
-Result<bool> EntryFileReader::HoldsEntries() const {
+Result<bool> ChangelogEntryFileReader::HoldsEntries() const {
   std::string bytes;
   Status status = Take(0, &bytes);
   RecordView record;
@@ -90,7 +90,7 @@ Result<bool> EntryFileReader::HoldsEntries() const {
   return AnySoundBehind();
 }
 
-Status EntryFileReader::Take(uint64_t offset, std::string* bytes) const {
+Status ChangelogEntryFileReader::Take(uint64_t offset, std::string* bytes) const {
   char front[kRecordFrontBytes];
   const uint64_t room = end_ - std::min(offset, end_);
   const size_t front_bytes = std::min<uint64_t>(room, sizeof(front));
@@ -103,17 +103,17 @@ Status EntryFileReader::Take(uint64_t offset, std::string* bytes) const {
   return file_.Read(offset, length, bytes->data() + before);
 }
 
-Status EntryFileReader::Next(std::string* entry) {
+Status ChangelogEntryFileReader::Next(std::string* entry) {
   bytes_.clear();
   LAVA_RETURN_IF_ERROR(Take(offset_, &bytes_));
   // Only the head says whether a value follows.
   RecordView record;
-  EntryHead head;
+  ChangelogEntryHead head;
   std::string raw;
   LAVA_RETURN_IF_ERROR(ReadRecord(file_.path(), offset_, bytes_, &record, &raw));
-  if (DecodeEntryHead(raw, &head) && head.has_value)
+  if (DecodeChangelogEntryHead(raw, &head) && head.has_value)
     LAVA_RETURN_IF_ERROR(Take(offset_ + bytes_.size(), &bytes_));
-  EntryReader reader(file_.path(), offset_, bytes_);
+  ChangelogEntryReader reader(file_.path(), offset_, bytes_);
   LAVA_RETURN_IF_ERROR(reader.Next(entry));
   offset_ = reader.offset();
   sequence_ = reader.sequence();
@@ -121,11 +121,11 @@ Status EntryFileReader::Next(std::string* entry) {
   return Status::OK();
 }
 
-Result<bool> EntryFileReader::AnySoundBehind() const {
+Result<bool> ChangelogEntryFileReader::AnySoundBehind() const {
   std::string rest(end_ - std::min(offset_, end_), '\0');
   LAVA_RETURN_IF_ERROR(file_.Read(offset_, rest.size(), rest.data()));
   RecordView record;
-  EntryHead head;
+  ChangelogEntryHead head;
   std::string raw;
   // A head record begins with its blob file and the length of its key, both 0.
   const std::string front(2, '\0');
@@ -136,7 +136,7 @@ Result<bool> EntryFileReader::AnySoundBehind() const {
         length < kHeadRecordBytesMin)
       continue;
     if (ReadRecord(file_.path(), offset_ + at, bytes, &record, &raw).ok() && record.key.empty() &&
-        DecodeEntryHead(raw, &head) && head.sequence > sequence_)
+        DecodeChangelogEntryHead(raw, &head) && head.sequence > sequence_)
       return true;
   }
   return false;

@@ -12,7 +12,7 @@ import java.nio.ByteOrder;
  *
  * <p>Threads: one. Ownership: borrows the stream; {@link #flush} passes all written entries to it.
  */
-final class EntryOutput {
+final class CanonicalEntryOutput {
 
     static final int BUFFER_BYTES = 512 << 10;
 
