@@ -113,9 +113,9 @@ Status VolumeFileSystem::Overwrite(const std::string& path, const std::string& c
   const std::optional<uint32_t> inode = image.metadata.Find(*directory, path.substr(slash + 1));
   LAVA_CHECK(inode.has_value());
   Slice left = content;
-  for (const lavafs::ExtentRun& run : image.metadata.RunsOf(*inode)) {
-    const Slice here = left.substr(0, run.count * kExtentBytes);
-    if (!here.empty()) disk_->Overwrite(run.first * kExtentBytes, here);
+  for (const lavafs::ExtentRange& range : image.metadata.RangesOf(*inode)) {
+    const Slice here = left.substr(0, range.count * kExtentBytes);
+    if (!here.empty()) disk_->Overwrite(range.first * kExtentBytes, here);
     left.remove_prefix(here.size());
   }
   LAVA_CHECK(left.empty());

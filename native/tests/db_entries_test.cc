@@ -325,7 +325,7 @@ TEST_P(DBEntriesLogged, WhatWasAcknowledgedIsThereAfterACrash) {
   }
 }
 
-/// Entries of earlier runs, as the layer above reads them after an open.
+/// Entries of earlier openings, as the layer above reads them after an open.
 class DBEntriesRecovery : public DBEntries {
  protected:
   DBEntriesRecovery() { db_ = nullptr; }

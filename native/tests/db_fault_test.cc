@@ -165,7 +165,7 @@ class FaultyRun {
     if (digest.ok()) {
       EXPECT_EQ(*digest, *oracle->Digest());
     } else {
-      // A table that was not used in this run cannot be registered.
+      // A table that was not used in this opening cannot be registered.
       EXPECT_NE(digest.status().message().find("read-only until reopened"), Slice::npos);
     }
     ASSERT_TRUE(store_.Open().ok());

@@ -435,7 +435,7 @@ class DB {
   /// Threads: any thread.
   virtual Status ReleaseEntries(uint64_t through) = 0;
   /// For the other layer to continue from its durable position after an open with a write-ahead
-  /// log. Passes the unreleased entries of earlier runs with sequences above `after`, in order.
+  /// log. Passes the unreleased entries of earlier openings with sequences above `after`, in order.
   /// With kWalSync all acknowledged entries are there, with kWal all entries up to some point. The
   /// sequences of new entries follow. Call before the first release, from one thread.
   /// Errors: Corruption, naming the file: an acknowledged entry is damaged or missing. An error
@@ -505,8 +505,8 @@ class DB {
   virtual void SetTime(int64_t now_ms) = 0;
   /// As SetTime(), but a step ahead is accepted at once, because the caller knows that it is right.
   virtual void BelieveTime(int64_t now_ms) = 0;
-  /// Tells the time of the data from earlier runs; the first SetTime() is compared with this time.
-  /// Ignored after the first SetTime().
+  /// Tells the time of the data from earlier openings; the first SetTime() is compared with this
+  /// time. Ignored after the first SetTime().
   virtual void ContinueTime(const TtlTime& before) = 0;
   /// The time that a checkpoint must carry for ContinueTime(), as of the last SetTime().
   virtual TtlTime time() const = 0;

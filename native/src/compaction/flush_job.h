@@ -6,7 +6,7 @@
 
 #include "job/job_context.h"
 #include "memtable/memtable.h"
-#include "value_log/log_segment.h"
+#include "value_log/value_log_segment.h"
 
 namespace lava {
 
@@ -14,8 +14,8 @@ struct FlushInput {
   std::vector<std::shared_ptr<const MemTable>> runs;  // sealed, adjacent in age, newest first
   /// No file can hold older data: tombstones are left out, and appends become puts.
   bool nothing_older = false;
-  std::map<uint64_t, TableOptions> tables;            // decide which values are separated
-  std::vector<std::shared_ptr<LogSegment>> segments;  // that the runs reference
+  std::map<uint64_t, TableOptions> tables;                 // decide which values are separated
+  std::vector<std::shared_ptr<ValueLogSegment>> segments;  // that the runs reference
 };
 struct FlushOutput {
   std::shared_ptr<FileMeta> file;  // with its reader; null: nothing was left to write

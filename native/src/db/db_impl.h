@@ -17,7 +17,7 @@
 #include "db/writer.h"
 #include "policy/value_rules.h"
 #include "policy/write_throttle.h"
-#include "value_log/active_segments.h"
+#include "value_log/active_log_segments.h"
 #include "value_log/changelog_segment.h"
 
 namespace lava {

@@ -102,7 +102,7 @@ Status DBImpl::LogReleased(uint64_t through) {
 Status DBImpl::RecoverEntries(uint64_t after, const std::function<Status(uint64_t, Slice)>& entry) {
   const CloseGuard::Use use(instance_->close_guard.get());
   if (!use) return Status::Closed("the instance was closed");
-  return changelog_.ReadEarlierRuns(after, entry);
+  return changelog_.ReadEarlierOpenings(after, entry);
 }
 
 }  // namespace lava

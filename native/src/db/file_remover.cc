@@ -76,7 +76,7 @@ void FileRemover::DropReleased(const Version& version) {
     const std::string name = segment.id.ValueFileName();
     const bool of_tree =
         version.value_files.contains(segment.id) || tree_->versions.obsolete_files().Contains(name);
-    if (segment.of_earlier_run && !of_tree) AddReplayed(name);
+    if (segment.of_earlier_opening && !of_tree) AddReplayed(name);
     changelog_->Drop(segment);
   }
 }

@@ -34,14 +34,14 @@ class FileRemover {
   /// Tells listeners how the removal of a file ended.
   void TellRemoved(const std::string& name, const Status& status);
 
-  // Segments of earlier runs, which records of the write-ahead log may refer to.
+  // Segments of earlier openings, which records of the write-ahead log may refer to.
   /// Keeps segments that are added until the record `last` is in files.
   void SetReplayedThrough(uint64_t last) LAVA_EXCLUDES(mutex_);
   void AddReplayed(const std::string& name) LAVA_EXCLUDES(mutex_);
   /// Removes them once all records that the log had at the opening are in files. flushed: the last
   /// record that is.
   void RemoveReplayed(uint64_t flushed) LAVA_EXCLUDES(mutex_);
-  /// Lets go of changelog segments that the layer above has released. Segments of this run are
+  /// Lets go of changelog segments that the layer above has released. Segments of this opening are
   /// removed with the other obsolete files, once the version has left them. A segment of an earlier
   /// run that never became a value file is kept as a replayed one. version: the installed one; the
   /// caller holds the mutex of installs, so that the version stays.
@@ -53,7 +53,7 @@ class FileRemover {
   ChangelogLog* const changelog_;
   BackgroundFaults* const faults_;
   Mutex mutex_;
-  ReplayedSegments replayed_ LAVA_GUARDED_BY(mutex_);
+  ReplayedLogSegments replayed_ LAVA_GUARDED_BY(mutex_);
 };
 
 }  // namespace lava

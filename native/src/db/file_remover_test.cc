@@ -52,8 +52,8 @@ class FileRemoverTest : public ::testing::Test {
     changelog->EndSegment();
     return id;
   }
-  // A segment of an earlier run, whose entry is released. Returns its id.
-  FileId ReleasedOfEarlierRun() {
+  // A segment of an earlier opening, whose entry is released. Returns its id.
+  FileId ReleasedOfEarlierOpening() {
     const Origin earlier{3, 3}, own = parts_.tree.versions.origin();
     ChangelogLog of_earlier(&parts_.files, Components::kPath, WalMode::kWalSync);
     EXPECT_TRUE(of_earlier.Open(earlier, {earlier}, 0).ok());
@@ -230,7 +230,7 @@ TEST_F(FileRemoverTest, AHeldChangelogSegmentStaysUntilItIsReleased) {
 }
 
 TEST_F(FileRemoverTest, AReleasedSegmentOfAnEarlierRunGoesWithTheReplayedOnes) {
-  const FileId id = ReleasedOfEarlierRun();
+  const FileId id = ReleasedOfEarlierOpening();
   remover_.SetReplayedThrough(5);
   DropReleased(Version());
   EXPECT_FALSE(parts_.changelog.Holds(id.ValueFileName()));
@@ -241,7 +241,7 @@ TEST_F(FileRemoverTest, AReleasedSegmentOfAnEarlierRunGoesWithTheReplayedOnes) {
 }
 
 TEST_F(FileRemoverTest, AReleasedSegmentOfAnEarlierRunThatTheVersionNamesStays) {
-  const FileId id = ReleasedOfEarlierRun();
+  const FileId id = ReleasedOfEarlierOpening();
   Version version;
   version.value_files[id].file = std::make_shared<ValueFileMeta>();
   DropReleased(version);

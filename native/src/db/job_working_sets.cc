@@ -81,7 +81,7 @@ uint64_t WorkingSetOf(const InstanceContext& instance, const FlushInput& input) 
   shape.index_bytes = shape.key_bytes + shape.records * kReferenceBytes;
   // A logged value whose neighbours have died is read and rewritten, one at a time.
   uint64_t logged = 0;
-  for (const std::shared_ptr<LogSegment>& segment : input.segments)
+  for (const std::shared_ptr<ValueLogSegment>& segment : input.segments)
     if (segment->records() > 1) logged = std::max(logged, segment->largest_bytes());
   return FlushWorkingSet(shape) + 2 * logged;
 }

@@ -54,7 +54,8 @@ void ObsoleteFiles::Erase(const std::string& name) {
   files_.erase(found);
 }
 
-void ObsoleteFiles::AddSegment(const std::shared_ptr<const LogSegment>& segment, bool became_file) {
+void ObsoleteFiles::AddSegment(const std::shared_ptr<const ValueLogSegment>& segment,
+                               bool became_file) {
   MutexLock lock(&mutex_);
   (became_file ? kept_segments_ : dead_segments_)[segment->id().ValueFileName()] = segment;
 }

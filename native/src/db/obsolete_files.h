@@ -8,7 +8,7 @@
 
 #include "base/mutex.h"
 #include "manifest/version_edit.h"
-#include "value_log/log_segment.h"
+#include "value_log/value_log_segment.h"
 
 namespace lava {
 
@@ -26,7 +26,7 @@ class ObsoleteFiles {
     uint64_t bytes = 0;
   };
   using Files = std::map<std::string, File>;
-  using Segments = std::map<std::string, std::weak_ptr<const LogSegment>>;
+  using Segments = std::map<std::string, std::weak_ptr<const ValueLogSegment>>;
   /// What may be removed from storage, by file name.
   struct Unused {
     Files files;
@@ -43,7 +43,7 @@ class ObsoleteFiles {
   void EditIsSafe(const VersionEdit& edit);
   /// A flush has written the segment's values. became_file: the segment itself is a value file of
   /// the version now, and is only kept from removal while somebody may read it as a segment.
-  void AddSegment(const std::shared_ptr<const LogSegment>& segment, bool became_file);
+  void AddSegment(const std::shared_ptr<const ValueLogSegment>& segment, bool became_file);
 
   /// Takes out what nobody reads any more. The caller removes the files, or gives them back.
   /// Without memory some are left to the next call.

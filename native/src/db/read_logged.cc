@@ -6,15 +6,15 @@
 namespace lava {
 namespace {
 
-std::shared_ptr<const LogSegment> SegmentOf(const MemTable& table, const FileId& blob_file) {
-  const auto segments = std::static_pointer_cast<const LogSegments>(table.attachment());
+std::shared_ptr<const ValueLogSegment> SegmentOf(const MemTable& table, const FileId& blob_file) {
+  const auto segments = std::static_pointer_cast<const ValueLogSegments>(table.attachment());
   return segments != nullptr ? segments->Of(blob_file) : nullptr;
 }
 
 }  // namespace
 
-std::shared_ptr<const LogSegment> SegmentOf(const ReadView& view, const FileId& blob_file) {
-  std::shared_ptr<const LogSegment> segment;
+std::shared_ptr<const ValueLogSegment> SegmentOf(const ReadView& view, const FileId& blob_file) {
+  std::shared_ptr<const ValueLogSegment> segment;
   if (view.active != nullptr) segment = SegmentOf(*view.active, blob_file);
   for (size_t i = 0; i < view.sealed.size() && segment == nullptr; ++i)
     segment = SegmentOf(*view.sealed[i]->memtable, blob_file);
@@ -23,7 +23,7 @@ std::shared_ptr<const LogSegment> SegmentOf(const ReadView& view, const FileId& 
 
 Status ReadLoggedValue(const ReadView& view, Slice key, const ValueReference& reference,
                        std::string* value) {
-  const std::shared_ptr<const LogSegment> segment = SegmentOf(view, reference.blob_file);
+  const std::shared_ptr<const ValueLogSegment> segment = SegmentOf(view, reference.blob_file);
   if (segment == nullptr)
     return Status::Corruption("a value was logged in " + reference.blob_file.ValueFileName() +
                               ", which no memtable has");

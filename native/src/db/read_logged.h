@@ -5,7 +5,7 @@
 
 #include "db/read_view.h"
 #include "read/list_layout.h"
-#include "value_log/log_segment.h"
+#include "value_log/value_log_segment.h"
 
 namespace lava {
 
@@ -13,7 +13,7 @@ namespace lava {
 // Threads: any. Errors: Corruption, IOError; a message names the file and the offset.
 
 /// The segment that holds values of this blob file; null: no memtable of the view refers to one.
-std::shared_ptr<const LogSegment> SegmentOf(const ReadView& view, const FileId& blob_file);
+std::shared_ptr<const ValueLogSegment> SegmentOf(const ReadView& view, const FileId& blob_file);
 /// The value of a reference that is_logged().
 Status ReadLoggedValue(const ReadView& view, Slice key, const ValueReference& reference,
                        std::string* value);

@@ -10,7 +10,7 @@
 #include "lava/event_listener.h"
 #include "manifest/version.h"
 #include "memtable/memtable.h"
-#include "value_log/log_segment.h"
+#include "value_log/value_log_segment.h"
 
 namespace lava {
 
@@ -18,8 +18,8 @@ namespace lava {
 /// Threads:    TreeState::mutex() guards the fields that change.
 struct SealedRun {
   std::shared_ptr<MemTable> memtable;
-  std::vector<std::shared_ptr<LogSegment>> segments;  // the memtable refers to these
-  uint64_t sequence = 0;                              // number of the seal; not persisted
+  std::vector<std::shared_ptr<ValueLogSegment>> segments;  // the memtable refers to these
+  uint64_t sequence = 0;                                   // number of the seal; not persisted
   uint64_t wal_last = 0;  // the last record of the write-ahead log in this run
   FlushCause cause = FlushCause::kMemtableFull;  // of the seal
   // This run is the newest of a snapshot, so no file has records of this run and of newer ones.

@@ -13,7 +13,7 @@
 #include "lava/value_pieces.h"
 #include "table/late_table_reader.h"
 #include "value/late_value_reader.h"
-#include "value_log/log_segment.h"
+#include "value_log/value_log_segment.h"
 
 namespace lava {
 
@@ -82,20 +82,20 @@ class ReadsForTest : public TreeForTest {
   }
 
   /// A segment of the value log to which the active memtable may refer.
-  std::shared_ptr<LogSegment> BeginSegment() {
-    std::shared_ptr<LogSegment> segment = NewSegment();
-    auto segments = std::make_shared<LogSegments>();
+  std::shared_ptr<ValueLogSegment> BeginSegment() {
+    std::shared_ptr<ValueLogSegment> segment = NewSegment();
+    auto segments = std::make_shared<ValueLogSegments>();
     segments->all.push_back(segment);
     active()->Attach(segments);
     return segment;
   }
   /// A segment that no memtable has.
-  std::shared_ptr<LogSegment> NewSegment() {
+  std::shared_ptr<ValueLogSegment> NewSegment() {
     const FileId id{{1, 3}, ++last_segment_ * kLogBlobFilesMax};
-    return *LogSegment::Create(&file_system(), "/db/" + id.ValueFileName(), id,
-                               {.compression = Compression::kNone});
+    return *ValueLogSegment::Create(&file_system(), "/db/" + id.ValueFileName(), id,
+                                    {.compression = Compression::kNone});
   }
-  static ValueReference LogTo(LogSegment* segment, const std::string& key, Slice value) {
+  static ValueReference LogTo(ValueLogSegment* segment, const std::string& key, Slice value) {
     ValueReference reference;
     EXPECT_TRUE(segment->Append(key, value, /*synced=*/false, &reference).ok());
     return reference;

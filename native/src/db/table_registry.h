@@ -16,8 +16,8 @@
 
 namespace lava {
 
-/// The tables of an instance. A table is known while it has a registration, of this run or of an
-/// earlier one. A known table has a handle once this run has registered it.
+/// The tables of an instance. A table is known while it has a registration, of this opening or of
+/// an earlier one. A known table has a handle once this opening has registered it.
 ///
 /// The registry does not write the manifest or the write-ahead log: the instance does that before
 /// it changes the registry. Three rules keep tables, log and data together:

@@ -141,7 +141,7 @@ void TreeState::AdoptFlush(const std::shared_ptr<FlushGroup>& group) {
 // Takes all memory before anything that cannot be done again.
 void TreeState::CommitFlush(const std::shared_ptr<FlushGroup>& group) {
   for (const std::shared_ptr<SealedRun>& run : group->runs) {
-    for (const std::shared_ptr<LogSegment>& segment : run->segments) {
+    for (const std::shared_ptr<ValueLogSegment>& segment : run->segments) {
       const auto kept = [&segment](const auto& file) { return file->id == segment->id(); };
       const bool lives = std::any_of(group->value_files.begin(), group->value_files.end(), kept);
       versions.obsolete_files().AddSegment(segment, /*became_file=*/lives);

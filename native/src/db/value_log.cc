@@ -27,9 +27,9 @@ Status Writer::MakeSegment() {
       .compressed_bytes_max = instance_->lease->capacity_bytes() / kCompressedLeaseShare};
   // Through the page cache, because a value is written at once, and may be read soon.
   LAVA_ASSIGN_OR_RETURN(
-      std::shared_ptr<LogSegment> segment,
-      LogSegment::Create(FilesOf(instance_->options, nullptr),
-                         instance_->path + "/" + id.ValueFileName(), id, options));
+      std::shared_ptr<ValueLogSegment> segment,
+      ValueLogSegment::Create(FilesOf(instance_->options, nullptr),
+                              instance_->path + "/" + id.ValueFileName(), id, options));
   // Without this a power cut could take the file's name away, and acknowledged values with it.
   LAVA_RETURN_IF_ERROR(instance_->SyncNameOfSegment());
   Attach(segment);
@@ -37,9 +37,9 @@ Status Writer::MakeSegment() {
   return Status::OK();
 }
 
-void Writer::Attach(std::shared_ptr<LogSegment> segment) {
+void Writer::Attach(std::shared_ptr<ValueLogSegment> segment) {
   segments_.Add(std::move(segment));
-  auto attached = std::make_shared<LogSegments>();
+  auto attached = std::make_shared<ValueLogSegments>();
   attached->all = segments_.all();
   active_->Attach(std::move(attached));
 }
@@ -109,7 +109,7 @@ void Writer::AppendLogged(Slice internal_key, uint32_t prefix_bytes, Slice refer
 // Closing syncs the write-ahead log, so the values that the log refers to must be synced first.
 void Writer::SyncSegments() {
   if (instance_->options.wal != WalMode::kWal) return;
-  std::vector<std::shared_ptr<LogSegment>> segments;
+  std::vector<std::shared_ptr<ValueLogSegment>> segments;
   {
     MutexLock write(&mutex_);
     MutexLock state(tree_->mutex());
@@ -118,7 +118,8 @@ void Writer::SyncSegments() {
       segments.insert(segments.end(), run->segments.begin(), run->segments.end());
   }
   // Close() reports no error of these syncs: in this mode a power cut may take values anyway.
-  for (const std::shared_ptr<LogSegment>& segment : segments) static_cast<void>(segment->Sync());
+  for (const std::shared_ptr<ValueLogSegment>& segment : segments)
+    static_cast<void>(segment->Sync());
   if (!segments.empty()) static_cast<void>(instance_->files->SyncDirectory(instance_->path));
 }
 

@@ -51,10 +51,10 @@ class VersionStore {
   Status Recover() LAVA_REQUIRES(install_mutex_);
   /// Starts a new instance, of which nothing is written yet.
   void StartFresh() LAVA_REQUIRES(install_mutex_);
-  /// Draws an origin for the names of this run's files and adds it to the edit. No earlier run had
-  /// this origin, so numbers start again and names stay unique.
+  /// Draws an origin for the names of this opening's files and adds it to the edit. No earlier
+  /// opening had this origin, so numbers start again and names stay unique.
   void DrawOrigin(VersionEdit* first) LAVA_REQUIRES(install_mutex_);
-  /// Writes the first edit of this run. The files that it adds are in place already.
+  /// Writes the first edit of this opening. The files that it adds are in place already.
   Status Begin(const VersionEdit& first) LAVA_REQUIRES(install_mutex_);
 
   /// What the manifest describes. The reference is good until the next edit.
@@ -75,7 +75,7 @@ class VersionStore {
   FileId NewFileId(uint64_t numbers = 1) {
     return {origin_, next_file_number_.fetch_add(numbers, std::memory_order_relaxed)};
   }
-  /// Of the files that this run writes.
+  /// Of the files that this opening writes.
   const Origin& origin() const { return origin_; }
   /// Whether the name is of a manifest that is not used any more.
   bool IsOldManifest(const std::string& name) const LAVA_REQUIRES(install_mutex_) {

@@ -17,7 +17,7 @@
 #include "db/table_registry.h"
 #include "db/tree_state.h"
 #include "db/write_stall.h"
-#include "value_log/active_segments.h"
+#include "value_log/active_log_segments.h"
 #include "value_log/changelog_log.h"
 #include "wal/write_ahead_log.h"
 
@@ -158,7 +158,7 @@ class Writer {
   void AppendLogged(Slice internal_key, uint32_t prefix_bytes, Slice reference)
       LAVA_REQUIRES(mutex_);
   Status MakeSegment() LAVA_REQUIRES(mutex_);
-  void Attach(std::shared_ptr<LogSegment> segment) LAVA_REQUIRES(mutex_);
+  void Attach(std::shared_ptr<ValueLogSegment> segment) LAVA_REQUIRES(mutex_);
 
   // value_pieces.cc
   template <typename Body>
@@ -213,7 +213,7 @@ class Writer {
   std::shared_ptr<MemTable> active_ LAVA_GUARDED_BY(mutex_);
   std::vector<uint64_t> dropped_in_active_ LAVA_GUARDED_BY(mutex_);
   std::string reference_ LAVA_GUARDED_BY(mutex_);
-  ActiveSegments segments_ LAVA_GUARDED_BY(mutex_){
+  ActiveLogSegments segments_ LAVA_GUARDED_BY(mutex_){
       instance_->options.value_file_bytes,
       std::max(2 * instance_->memtable_bytes_max, instance_->options.value_file_bytes)};
   LastWrite last_write_ LAVA_GUARDED_BY(mutex_);

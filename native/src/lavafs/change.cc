@@ -13,23 +13,23 @@ constexpr std::array<Slice, 12> kNames = {
     "",        "make directory", "remove directory", "create", "link",  "unlink", "rename",
     "extents", "size",           "restore",          "jump",   "resume"};
 
-void PutRuns(const std::vector<ExtentRun>& runs, std::string* out) {
-  LAVA_CHECK(runs.size() <= kRunsMax);
-  PutVarint32(out, static_cast<uint32_t>(runs.size()));
-  for (const ExtentRun& run : runs) {
-    PutVarint32(out, run.first);
-    PutVarint32(out, run.count);
+void PutRanges(const std::vector<ExtentRange>& ranges, std::string* out) {
+  LAVA_CHECK(ranges.size() <= kRangesMax);
+  PutVarint32(out, static_cast<uint32_t>(ranges.size()));
+  for (const ExtentRange& range : ranges) {
+    PutVarint32(out, range.first);
+    PutVarint32(out, range.count);
   }
 }
 
-bool GetRuns(Slice* in, std::vector<ExtentRun>* runs) {
+bool GetRanges(Slice* in, std::vector<ExtentRange>* ranges) {
   uint32_t count = 0;
-  if (!GetVarint32(in, &count) || count > kRunsMax) return false;
-  runs->resize(count);
-  for (ExtentRun& run : *runs) {
-    if (!GetVarint32(in, &run.first) || !GetVarint32(in, &run.count)) return false;
-    if (run.first < kFirstExtent || run.first >= kExtentsMax || run.count == 0 ||
-        run.count > kExtentsMax - run.first) {
+  if (!GetVarint32(in, &count) || count > kRangesMax) return false;
+  ranges->resize(count);
+  for (ExtentRange& range : *ranges) {
+    if (!GetVarint32(in, &range.first) || !GetVarint32(in, &range.count)) return false;
+    if (range.first < kFirstExtent || range.first >= kExtentsMax || range.count == 0 ||
+        range.count > kExtentsMax - range.first) {
       return false;
     }
   }
@@ -70,11 +70,12 @@ bool GetFields(Slice* in, Change* change) {
       return GetVarint32(in, &change->directory) && GetName(in, &change->name) &&
              GetVarint32(in, &change->to_directory) && GetName(in, &change->to_name);
     case Type::kExtents:
-      return GetVarint32(in, &change->inode) && GetRuns(in, &change->runs);
+      return GetVarint32(in, &change->inode) && GetRanges(in, &change->ranges);
     case Type::kSize:
       return GetVarint32(in, &change->inode) && GetSize(in, change);
     case Type::kRestore:
-      return GetVarint32(in, &change->inode) && GetSize(in, change) && GetRuns(in, &change->runs);
+      return GetVarint32(in, &change->inode) && GetSize(in, change) &&
+             GetRanges(in, &change->ranges);
     case Type::kJump:
       return GetVarint32(in, &change->extent);
     case Type::kResume:
@@ -126,7 +127,7 @@ void EncodeChange(const Change& change, std::string* out) {
       break;
     case Type::kExtents:
       PutVarint32(out, change.inode);
-      PutRuns(change.runs, out);
+      PutRanges(change.ranges, out);
       break;
     case Type::kSize:
       PutVarint32(out, change.inode);
@@ -135,7 +136,7 @@ void EncodeChange(const Change& change, std::string* out) {
     case Type::kRestore:
       PutVarint32(out, change.inode);
       PutSize(change, out);
-      PutRuns(change.runs, out);
+      PutRanges(change.ranges, out);
       break;
     case Type::kJump:
       PutVarint32(out, change.extent);

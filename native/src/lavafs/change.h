@@ -11,9 +11,9 @@
 namespace lava::lavafs {
 
 /// Adjacent extents.
-struct ExtentRun {
+struct ExtentRange {
   uint32_t first = 0, count = 0;
-  friend bool operator==(const ExtentRun&, const ExtentRun&) = default;
+  friend bool operator==(const ExtentRange&, const ExtentRange&) = default;
 };
 
 /// One change of a volume's metadata, as the journal stores it. Numbers of inodes and directories
@@ -26,9 +26,9 @@ struct Change {
     kLink = 4,             // inode, directory, name: another name, which was free
     kUnlink = 5,           // directory, name; the file goes with its last name
     kRename = 6,           // directory, name, to_directory, to_name, which is replaced
-    kExtents = 7,          // inode, runs: appended to the file's extents
+    kExtents = 7,          // inode, ranges: appended to the file's extents
     kSize = 8,             // inode, size, open_ended
-    kRestore = 9,  // inode, size, open_ended, runs: a whole file, in a checkpoint; its names
+    kRestore = 9,  // inode, size, open_ended, ranges: a whole file, in a checkpoint; its names
                    // follow as kLink
     kJump = 10,    // extent: the journal continues there, after this transaction
     kResume = 11,  // start: as kJump, with the next sequence and predecessor
@@ -41,13 +41,13 @@ struct Change {
   /// The file may contain more than `size` bytes, up to the end of its extents; readers find the
   /// end.
   bool open_ended = false;
-  std::vector<ExtentRun> runs = {};
+  std::vector<ExtentRange> ranges = {};
   uint32_t extent = 0;
   JournalStart start = {};
 };
 
-/// Most runs of one change; longer lists become several changes.
-inline constexpr size_t kRunsMax = 256;
+/// Most ranges of one change; longer lists become several changes.
+inline constexpr size_t kRangesMax = 256;
 /// Upper bound of an encoded change.
 inline constexpr size_t kChangeBytesMax = 16 + 2 * (5 + kDirectoryNameBytesMax);
 

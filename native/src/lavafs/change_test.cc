@@ -23,9 +23,9 @@ std::vector<Change> OneOfEach() {
       {.type = Type::kLink, .inode = 5, .directory = 4, .name = "other"},
       {.type = Type::kUnlink, .directory = 3, .name = "file"},
       {.type = Type::kRename, .directory = 3, .to_directory = 4, .name = "x", .to_name = "y"},
-      {.type = Type::kExtents, .inode = 5, .runs = {{1, 2}, {900, 1}}},
+      {.type = Type::kExtents, .inode = 5, .ranges = {{1, 2}, {900, 1}}},
       {.type = Type::kSize, .inode = 5, .size = 1ull << 40, .open_ended = true},
-      {.type = Type::kRestore, .inode = 6, .size = 12, .runs = {{7, 1}}},
+      {.type = Type::kRestore, .inode = 6, .size = 12, .ranges = {{7, 1}}},
       {.type = Type::kJump, .extent = 77},
       {.type = Type::kResume, .start = {.extent = 8, .sequence = 1ull << 50, .previous = 9}},
   };
@@ -39,7 +39,7 @@ TEST(Change, ComesBackAsItWas) {
     ASSERT_TRUE(decoded.ok()) << NameOf(change.type);
     EXPECT_EQ(in, "rest");
     EXPECT_EQ(Encoded(*decoded), Encoded(change));
-    EXPECT_EQ(decoded->runs, change.runs);
+    EXPECT_EQ(decoded->ranges, change.ranges);
     EXPECT_EQ(decoded->open_ended, change.open_ended);
     EXPECT_EQ(decoded->start, change.start);
     EXPECT_LE(Encoded(change).size(), kChangeBytesMax);
@@ -64,9 +64,9 @@ TEST(Change, WhatNoVersionWritesIsRefused) {
            {.type = Type::kCreate, .name = Slice("a\0b", 3)},
            {.type = Type::kLink, .name = long_name},
            {.type = Type::kMakeDirectory, .name = ""},
-           {.type = Type::kExtents, .runs = {{0, 1}}},
-           {.type = Type::kExtents, .runs = {{5, 0}}},
-           {.type = Type::kExtents, .runs = {{kExtentsMax - 1, 2}}},
+           {.type = Type::kExtents, .ranges = {{0, 1}}},
+           {.type = Type::kExtents, .ranges = {{5, 0}}},
+           {.type = Type::kExtents, .ranges = {{kExtentsMax - 1, 2}}},
            {.type = Type::kSize, .size = UINT64_MAX},
        }) {
     const std::string bytes = Encoded(change);
@@ -77,7 +77,7 @@ TEST(Change, WhatNoVersionWritesIsRefused) {
     Slice in(&type, 1);
     EXPECT_TRUE(DecodeChange(&in).status().IsCorruption());
   }
-  // More runs than a change may have.
+  // More ranges than a change may have.
   std::string many(1, static_cast<char>(Type::kExtents));
   PutVarint32(&many, 1);
   PutVarint32(&many, 1u << 30);

@@ -8,7 +8,7 @@
 namespace lava::lavafs {
 void VolumeImpl::Record(const Change& change) {
   using Type = Change::Type;
-  std::vector<ExtentRun> freed;
+  std::vector<ExtentRange> freed;
   const bool of_contents = change.type == Type::kExtents || change.type == Type::kSize;
   // For the journal a file ends with its last name, even if it is still being written.
   const bool in_memory_only = of_contents && metadata_.inode(change.inode).links == 0;
@@ -26,10 +26,10 @@ void VolumeImpl::Record(const Change& change) {
   Free(std::move(freed));
 }
 
-void VolumeImpl::Free(std::vector<ExtentRun> runs) {
-  if (runs.empty()) return;
-  for (const ExtentRun& run : runs) freed_extents_ += run.count;
-  freed_.push_back({.change = recorded_, .runs = std::move(runs)});
+void VolumeImpl::Free(std::vector<ExtentRange> ranges) {
+  if (ranges.empty()) return;
+  for (const ExtentRange& range : ranges) freed_extents_ += range.count;
+  freed_.push_back({.change = recorded_, .ranges = std::move(ranges)});
   ReleaseFreed();  // a file that was open when it was removed may be safe to free
 }
 
@@ -37,9 +37,9 @@ void VolumeImpl::Free(std::vector<ExtentRun> runs) {
 void VolumeImpl::ReleaseFreed() {
   const uint64_t safe = options_.power_safe ? durable_ : written_;
   for (; !freed_.empty() && freed_.front().change <= safe; freed_.pop_front()) {
-    for (const ExtentRun& run : freed_.front().runs) {
-      extents_.Give(run);
-      freed_extents_ -= run.count;
+    for (const ExtentRange& range : freed_.front().ranges) {
+      extents_.Give(range);
+      freed_extents_ -= range.count;
     }
   }
 }

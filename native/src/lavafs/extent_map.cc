@@ -20,23 +20,23 @@ void ExtentMap::Extend(uint32_t count) {
   count_ = count;
 }
 
-bool ExtentMap::Take(const ExtentRun& run) {
-  if (run.first >= count_ || run.count > count_ - run.first) return false;
-  for (uint32_t extent = run.first; extent < run.first + run.count; extent++) {
+bool ExtentMap::Take(const ExtentRange& range) {
+  if (range.first >= count_ || range.count > count_ - range.first) return false;
+  for (uint32_t extent = range.first; extent < range.first + range.count; extent++) {
     if (IsUsed(extent)) return false;
   }
-  for (uint32_t extent = run.first; extent < run.first + run.count; extent++) Mark(extent);
-  free_ -= run.count;
+  for (uint32_t extent = range.first; extent < range.first + range.count; extent++) Mark(extent);
+  free_ -= range.count;
   return true;
 }
 
-void ExtentMap::Give(const ExtentRun& run) {
-  for (uint32_t extent = run.first; extent < run.first + run.count; extent++) {
+void ExtentMap::Give(const ExtentRange& range) {
+  for (uint32_t extent = range.first; extent < range.first + range.count; extent++) {
     LAVA_CHECK(extent >= kFirstExtent && extent < count_ && IsUsed(extent));
     Clear(extent);
   }
-  free_ += run.count;
-  lowest_free_ = std::min(lowest_free_, run.first);
+  free_ += range.count;
+  lowest_free_ = std::min(lowest_free_, range.first);
 }
 
 // The first free extent from `from` on; count_ when there is none.
@@ -51,16 +51,16 @@ uint32_t ExtentMap::NextFree(uint32_t from) const {
   return std::min(static_cast<uint32_t>(word * 64 + std::countr_zero(candidates)), count_);
 }
 
-std::vector<ExtentRun> ExtentMap::Allocate(uint32_t count, uint32_t after) {
-  std::vector<ExtentRun> runs;
+std::vector<ExtentRange> ExtentMap::Allocate(uint32_t count, uint32_t after) {
+  std::vector<ExtentRange> ranges;
   const auto take = [&](uint32_t extent) {
     Mark(extent);
     free_--;
     count--;
-    if (!runs.empty() && runs.back().first + runs.back().count == extent) {
-      runs.back().count++;
+    if (!ranges.empty() && ranges.back().first + ranges.back().count == extent) {
+      ranges.back().count++;
     } else {
-      runs.push_back({extent, 1});
+      ranges.push_back({extent, 1});
     }
   };
   for (uint32_t next = after; next >= kFirstExtent && count > 0 && next < count_; next++) {
@@ -68,23 +68,23 @@ std::vector<ExtentRun> ExtentMap::Allocate(uint32_t count, uint32_t after) {
     take(next);
   }
   while (count > 0 && (lowest_free_ = NextFree(lowest_free_)) < count_) take(lowest_free_);
-  return runs;
+  return ranges;
 }
 
-std::vector<ExtentRun> ExtentMap::FreeRuns() const {
-  std::vector<ExtentRun> runs;
+std::vector<ExtentRange> ExtentMap::FreeRanges() const {
+  std::vector<ExtentRange> ranges;
   for (uint32_t extent = NextFree(kFirstExtent); extent < count_; extent = NextFree(extent)) {
-    ExtentRun run{extent, 0};
+    ExtentRange range{extent, 0};
     while (extent < count_ && !IsUsed(extent)) extent++;
-    run.count = extent - run.first;
-    runs.push_back(run);
+    range.count = extent - range.first;
+    ranges.push_back(range);
   }
-  return runs;
+  return ranges;
 }
 
-uint32_t ExtentMap::LargestFreeRun() const {
+uint32_t ExtentMap::LargestFreeRange() const {
   uint32_t largest = 0;
-  for (const ExtentRun& run : FreeRuns()) largest = std::max(largest, run.count);
+  for (const ExtentRange& range : FreeRanges()) largest = std::max(largest, range.count);
   return largest;
 }
 

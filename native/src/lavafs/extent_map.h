@@ -17,19 +17,19 @@ class ExtentMap {
 
   /// Adds the extents of a device that grew.
   void Extend(uint32_t count);
-  /// Marks a run as used. False, with nothing changed, if a part is in use or does not exist.
-  bool Take(const ExtentRun& run);
-  /// Frees a run, all of which must be in use.
-  void Give(const ExtentRun& run);
-  /// Takes `count` free extents, or all if there are fewer, in few runs. after: the extent to try
-  /// first, where a file's last run ends (0: anywhere).
-  std::vector<ExtentRun> Allocate(uint32_t count, uint32_t after);
+  /// Marks a range as used. False, with nothing changed, if a part is in use or does not exist.
+  bool Take(const ExtentRange& range);
+  /// Frees a range, all of which must be in use.
+  void Give(const ExtentRange& range);
+  /// Takes `count` free extents, or all if there are fewer, in few ranges. after: the extent to try
+  /// first, where a file's last range ends (0: anywhere).
+  std::vector<ExtentRange> Allocate(uint32_t count, uint32_t after);
 
   bool IsUsed(uint32_t extent) const { return (words_[extent / 64] >> (extent % 64) & 1) != 0; }
   uint32_t count() const { return count_; }
   uint32_t free_count() const { return free_; }
-  uint32_t LargestFreeRun() const;
-  std::vector<ExtentRun> FreeRuns() const;
+  uint32_t LargestFreeRange() const;
+  std::vector<ExtentRange> FreeRanges() const;
 
  private:
   void Mark(uint32_t extent) { words_[extent / 64] |= uint64_t{1} << (extent % 64); }

@@ -12,10 +12,10 @@ namespace {
 TEST(ExtentMap, LowExtentsComeFirstAndTheSuperblocksNever) {
   ExtentMap map(6);
   EXPECT_EQ(map.free_count(), 5u);
-  EXPECT_EQ(map.Allocate(2, 0), (std::vector<ExtentRun>{{1, 2}}));
-  EXPECT_EQ(map.Allocate(1, 0), (std::vector<ExtentRun>{{3, 1}}));
+  EXPECT_EQ(map.Allocate(2, 0), (std::vector<ExtentRange>{{1, 2}}));
+  EXPECT_EQ(map.Allocate(1, 0), (std::vector<ExtentRange>{{3, 1}}));
   map.Give({1, 2});
-  EXPECT_EQ(map.Allocate(4, 0), (std::vector<ExtentRun>{{1, 2}, {4, 2}}));
+  EXPECT_EQ(map.Allocate(4, 0), (std::vector<ExtentRange>{{1, 2}, {4, 2}}));
   EXPECT_EQ(map.free_count(), 0u);
   EXPECT_TRUE(map.Allocate(1, 0).empty());
 }
@@ -23,8 +23,8 @@ TEST(ExtentMap, LowExtentsComeFirstAndTheSuperblocksNever) {
 TEST(ExtentMap, AFileGoesOnWhereItsLastRunEnds) {
   ExtentMap map(10);
   ASSERT_TRUE(map.Take({4, 1}));
-  EXPECT_EQ(map.Allocate(3, 5), (std::vector<ExtentRun>{{5, 3}}));
-  EXPECT_EQ(map.Allocate(3, 9), (std::vector<ExtentRun>{{9, 1}, {1, 2}}));
+  EXPECT_EQ(map.Allocate(3, 5), (std::vector<ExtentRange>{{5, 3}}));
+  EXPECT_EQ(map.Allocate(3, 9), (std::vector<ExtentRange>{{9, 1}, {1, 2}}));
 }
 
 TEST(ExtentMap, WhatIsInUseOrNotThereCannotBeTaken) {
@@ -38,8 +38,8 @@ TEST(ExtentMap, WhatIsInUseOrNotThereCannotBeTaken) {
   EXPECT_TRUE(map.Take({60, 3}));
   map.Extend(200);
   EXPECT_EQ(map.free_count(), 194u);
-  EXPECT_EQ(map.LargestFreeRun(), 135u);
-  EXPECT_EQ(map.FreeRuns(), (std::vector<ExtentRun>{{1, 59}, {65, 135}}));
+  EXPECT_EQ(map.LargestFreeRange(), 135u);
+  EXPECT_EQ(map.FreeRanges(), (std::vector<ExtentRange>{{1, 59}, {65, 135}}));
 }
 
 TEST(ExtentMap, AgreesWithASet) {
@@ -51,8 +51,8 @@ TEST(ExtentMap, AgreesWithASet) {
       const auto count = static_cast<uint32_t>(random.Uniform(20));
       const auto after = static_cast<uint32_t>(random.Uniform(301));
       uint32_t got = 0;
-      for (const ExtentRun& run : map.Allocate(count, after)) {
-        for (uint32_t e = run.first; e < run.first + run.count; e++, got++) {
+      for (const ExtentRange& range : map.Allocate(count, after)) {
+        for (uint32_t e = range.first; e < range.first + range.count; e++, got++) {
           ASSERT_TRUE(used.insert(e).second);
         }
       }

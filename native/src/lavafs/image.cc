@@ -71,15 +71,15 @@ bool IsOfTheJournal(const Change& change) {
 
 Status Replay(const Change& change, Image* image) {
   if (IsOfTheJournal(change)) return Status::OK();
-  std::vector<ExtentRun> freed;
+  std::vector<ExtentRange> freed;
   LAVA_RETURN_IF_ERROR(image->metadata.Apply(change, &freed));
-  for (const ExtentRun& run : change.runs) {
-    if (image->extents.Take(run)) continue;
-    return Status::Corruption("extents " + std::to_string(run.first) + " to " +
-                              std::to_string(run.first + run.count - 1) +
+  for (const ExtentRange& range : change.ranges) {
+    if (image->extents.Take(range)) continue;
+    return Status::Corruption("extents " + std::to_string(range.first) + " to " +
+                              std::to_string(range.first + range.count - 1) +
                               " belong to another file, or are not on the device");
   }
-  for (const ExtentRun& run : freed) image->extents.Give(run);
+  for (const ExtentRange& range : freed) image->extents.Give(range);
   return Status::OK();
 }
 
@@ -153,7 +153,7 @@ Result<Metadata> ReplayUpTo(fs::BlockDevice* device, const Superblock& superbloc
                               std::to_string(found));
   }
   Metadata metadata(NumbersMax(device->size()));
-  std::vector<ExtentRun> freed;
+  std::vector<ExtentRange> freed;
   for (const Transaction& transaction : journal.transactions) {
     LAVA_RETURN_IF_ERROR(ReplayEach(*device, transaction, [&](const Change& change) {
       return IsOfTheJournal(change) ? Status::OK() : metadata.Apply(change, &freed);

@@ -27,7 +27,7 @@ Status Metadata::NeedsDirectory(uint32_t number) const {
   return Status::Corruption("directory " + std::to_string(number) + " does not exist");
 }
 
-Status Metadata::Apply(const Change& change, std::vector<ExtentRun>* freed) {
+Status Metadata::Apply(const Change& change, std::vector<ExtentRange>* freed) {
   using Type = Change::Type;
   switch (change.type) {
     case Type::kMakeDirectory: {
@@ -58,7 +58,7 @@ Status Metadata::Apply(const Change& change, std::vector<ExtentRun>* freed) {
       return ApplyName(change, freed);
     case Type::kExtents:
       LAVA_RETURN_IF_ERROR(NeedsInode(change, true));
-      AddRuns(change.runs, &inodes_[change.inode]);
+      AddRanges(change.ranges, &inodes_[change.inode]);
       return Status::OK();
     case Type::kSize:
       LAVA_RETURN_IF_ERROR(NeedsInode(change, true));
@@ -69,7 +69,7 @@ Status Metadata::Apply(const Change& change, std::vector<ExtentRun>* freed) {
       LAVA_RETURN_IF_ERROR(NeedsInode(change, false));
       TakeInode(change.inode);
       Inode& inode = inodes_[change.inode];
-      AddRuns(change.runs, &inode);
+      AddRanges(change.ranges, &inode);
       inode.size = change.size;
       inode.open_ended = change.open_ended;
       return Status::OK();
@@ -81,7 +81,7 @@ Status Metadata::Apply(const Change& change, std::vector<ExtentRun>* freed) {
   return Wrong(change, "amid others");
 }
 
-Status Metadata::ApplyName(const Change& change, std::vector<ExtentRun>* freed) {
+Status Metadata::ApplyName(const Change& change, std::vector<ExtentRange>* freed) {
   using Type = Change::Type;
   LAVA_RETURN_IF_ERROR(NeedsDirectory(change.directory));
   if (change.type == Type::kRename) return Rename(change, freed);
@@ -101,7 +101,7 @@ Status Metadata::ApplyName(const Change& change, std::vector<ExtentRun>* freed) 
   return Status::OK();
 }
 
-Status Metadata::Rename(const Change& change, std::vector<ExtentRun>* freed) {
+Status Metadata::Rename(const Change& change, std::vector<ExtentRange>* freed) {
   LAVA_RETURN_IF_ERROR(NeedsDirectory(change.to_directory));
   const uint32_t from = names_.Find(change.directory, change.name);
   if (from == Names::kNone) return Wrong(change, "of a name that is not there");
@@ -121,7 +121,7 @@ void Metadata::AddName(uint32_t directory, Slice name, uint32_t inode) {
   inodes_[inode].links++;
 }
 
-void Metadata::RemoveName(uint32_t entry, std::vector<ExtentRun>* freed) {
+void Metadata::RemoveName(uint32_t entry, std::vector<ExtentRange>* freed) {
   Directory& directory = directories_[names_.directory(entry)];
   const uint32_t inode = names_.inode(entry);
   names_.Remove(entry, &directory.first);
@@ -141,52 +141,52 @@ void Metadata::TakeInode(uint32_t number) {
   files_++;
 }
 
-void Metadata::AddRuns(const std::vector<ExtentRun>& runs, Inode* inode) {
-  for (const ExtentRun& run : runs) {
-    ExtentRun* const last = inode->more != nullptr ? &inode->more->back() : &inode->first;
+void Metadata::AddRanges(const std::vector<ExtentRange>& ranges, Inode* inode) {
+  for (const ExtentRange& range : ranges) {
+    ExtentRange* const last = inode->more != nullptr ? &inode->more->back() : &inode->first;
     if (last->count == 0) {
-      *last = run;
-    } else if (last->first + last->count == run.first) {
-      last->count += run.count;
+      *last = range;
+    } else if (last->first + last->count == range.first) {
+      last->count += range.count;
     } else {
-      if (inode->more == nullptr) inode->more = std::make_unique<std::vector<ExtentRun>>();
-      more_bytes_ -= inode->more->capacity() * sizeof(ExtentRun);
-      inode->more->push_back(run);
-      more_bytes_ += inode->more->capacity() * sizeof(ExtentRun);
+      if (inode->more == nullptr) inode->more = std::make_unique<std::vector<ExtentRange>>();
+      more_bytes_ -= inode->more->capacity() * sizeof(ExtentRange);
+      inode->more->push_back(range);
+      more_bytes_ += inode->more->capacity() * sizeof(ExtentRange);
     }
   }
 }
 
-void Metadata::FreeIfGone(uint32_t number, std::vector<ExtentRun>* freed) {
+void Metadata::FreeIfGone(uint32_t number, std::vector<ExtentRange>* freed) {
   Inode& inode = inodes_[number];
   if (inode.links > 0 || inode.opens > 0) return;
-  const std::vector<ExtentRun> runs = RunsOf(number);
-  freed->insert(freed->end(), runs.begin(), runs.end());
-  if (inode.more != nullptr) more_bytes_ -= inode.more->capacity() * sizeof(ExtentRun);
+  const std::vector<ExtentRange> ranges = RangesOf(number);
+  freed->insert(freed->end(), ranges.begin(), ranges.end());
+  if (inode.more != nullptr) more_bytes_ -= inode.more->capacity() * sizeof(ExtentRange);
   inode = Inode();
   free_inodes_.push_back(number);
   files_--;
 }
 
-void Metadata::Close(uint32_t number, std::vector<ExtentRun>* freed) {
+void Metadata::Close(uint32_t number, std::vector<ExtentRange>* freed) {
   LAVA_CHECK(inodes_[number].opens > 0);
   inodes_[number].opens--;
   FreeIfGone(number, freed);
 }
 
-std::vector<ExtentRun> Metadata::RunsOf(uint32_t number) const {
+std::vector<ExtentRange> Metadata::RangesOf(uint32_t number) const {
   const Inode& inode = inodes_[number];
-  std::vector<ExtentRun> runs;
-  if (inode.first.count > 0) runs.push_back(inode.first);
-  if (inode.more != nullptr) runs.insert(runs.end(), inode.more->begin(), inode.more->end());
-  return runs;
+  std::vector<ExtentRange> ranges;
+  if (inode.first.count > 0) ranges.push_back(inode.first);
+  if (inode.more != nullptr) ranges.insert(ranges.end(), inode.more->begin(), inode.more->end());
+  return ranges;
 }
 
 uint64_t Metadata::ExtentsOf(uint32_t number) const {
   const Inode& inode = inodes_[number];
   uint64_t extents = inode.first.count;
   if (inode.more != nullptr) {
-    for (const ExtentRun& run : *inode.more) extents += run.count;
+    for (const ExtentRange& range : *inode.more) extents += range.count;
   }
   return extents;
 }
@@ -240,18 +240,18 @@ void Metadata::ForEachChange(const std::function<void(const Change&)>& visit) co
   for (uint32_t number = 0; number < inodes_.size(); number++) {
     const Inode& inode = inodes_[number];
     if (!inode.used || inode.links == 0) continue;
-    const std::vector<ExtentRun> runs = RunsOf(number);
+    const std::vector<ExtentRange> ranges = RangesOf(number);
     const auto piece = [&](size_t from) {
-      return std::vector<ExtentRun>(runs.begin() + from,
-                                    runs.begin() + std::min(runs.size(), from + kRunsMax));
+      return std::vector<ExtentRange>(ranges.begin() + from,
+                                      ranges.begin() + std::min(ranges.size(), from + kRangesMax));
     };
     visit({.type = Type::kRestore,
            .inode = number,
            .size = inode.size,
            .open_ended = inode.open_ended != 0,
-           .runs = piece(0)});
-    for (size_t from = kRunsMax; from < runs.size(); from += kRunsMax) {
-      visit({.type = Type::kExtents, .inode = number, .runs = piece(from)});
+           .ranges = piece(0)});
+    for (size_t from = kRangesMax; from < ranges.size(); from += kRangesMax) {
+      visit({.type = Type::kExtents, .inode = number, .ranges = piece(from)});
     }
   }
   for (uint32_t number = 0; number < directories_.size(); number++) {

@@ -14,13 +14,13 @@
 
 namespace lava::lavafs {
 
-/// A file: tens of bytes, and 8 for each run of extents after the first.
+/// A file: tens of bytes, and 8 for each range of extents after the first.
 struct Inode {
   uint64_t size = 0;
-  ExtentRun first;                               // count 0: no extents
-  std::unique_ptr<std::vector<ExtentRun>> more;  // null: none
-  uint32_t links = 0;                            // names
-  uint32_t opens : 30 = 0;                       // open readers and writers
+  ExtentRange first;                               // count 0: no extents
+  std::unique_ptr<std::vector<ExtentRange>> more;  // null: none
+  uint32_t links = 0;                              // names
+  uint32_t opens : 30 = 0;                         // open readers and writers
   uint32_t used : 1 = 0;
   uint32_t open_ended : 1 = 0;
 };
@@ -36,7 +36,7 @@ class Metadata {
 
   /// Applies the change and adds the extents of files that vanished to *freed. kJump and kResume
   /// are not allowed. Errors: Corruption, with nothing changed.
-  Status Apply(const Change& change, std::vector<ExtentRun>* freed);
+  Status Apply(const Change& change, std::vector<ExtentRange>* freed);
 
   std::optional<uint32_t> FindDirectory(Slice name) const;
   std::vector<std::string> DirectoryNames() const;
@@ -51,13 +51,13 @@ class Metadata {
   void SetMax(uint32_t numbers_max) { numbers_max_ = numbers_max; }
 
   const Inode& inode(uint32_t number) const { return inodes_[number]; }
-  std::vector<ExtentRun> RunsOf(uint32_t number) const;
+  std::vector<ExtentRange> RangesOf(uint32_t number) const;
   uint64_t ExtentsOf(uint32_t number) const;
   /// Sets the size of contents that no change records yet.
   void SetSize(uint32_t number, uint64_t size) { inodes_[number].size = size; }
   /// An open file outlives its last name; the last Close() frees its extents.
   void Open(uint32_t number) { inodes_[number].opens++; }
-  void Close(uint32_t number, std::vector<ExtentRun>* freed);
+  void Close(uint32_t number, std::vector<ExtentRange>* freed);
 
   /// Visits the changes that would make this metadata from nothing; files without a name are left
   /// out.
@@ -76,15 +76,15 @@ class Metadata {
     uint32_t first = Names::kNone;
     bool used = false;
   };
-  Status ApplyName(const Change& change, std::vector<ExtentRun>* freed);
-  Status Rename(const Change& change, std::vector<ExtentRun>* freed);
+  Status ApplyName(const Change& change, std::vector<ExtentRange>* freed);
+  Status Rename(const Change& change, std::vector<ExtentRange>* freed);
   Status NeedsInode(const Change& change, bool used) const;
   Status NeedsDirectory(uint32_t number) const;
   void AddName(uint32_t directory, Slice name, uint32_t inode);
-  void RemoveName(uint32_t entry, std::vector<ExtentRun>* freed);
+  void RemoveName(uint32_t entry, std::vector<ExtentRange>* freed);
   void TakeInode(uint32_t number);
-  void AddRuns(const std::vector<ExtentRun>& runs, Inode* inode);
-  void FreeIfGone(uint32_t number, std::vector<ExtentRun>* freed);
+  void AddRanges(const std::vector<ExtentRange>& ranges, Inode* inode);
+  void FreeIfGone(uint32_t number, std::vector<ExtentRange>* freed);
 
   uint32_t numbers_max_;
   std::deque<Inode> inodes_;

@@ -125,14 +125,14 @@ Status VolumeImpl::Extend(uint32_t inode, uint32_t extents, uint32_t extents_lik
   }
   const uint64_t spare = extents_.free_count() - Reserve(may_use_reserve);
   if (spare >= extents_liked) extents = std::max(extents, extents_liked);
-  const std::vector<ExtentRun> has = metadata_.RunsOf(inode);
+  const std::vector<ExtentRange> has = metadata_.RangesOf(inode);
   const uint32_t after = has.empty() ? 0 : has.back().first + has.back().count;
-  std::vector<ExtentRun> runs = extents_.Allocate(extents, after);
-  for (size_t from = 0; from < runs.size(); from += kRunsMax) {
-    const size_t to = std::min(runs.size(), from + kRunsMax);
+  std::vector<ExtentRange> ranges = extents_.Allocate(extents, after);
+  for (size_t from = 0; from < ranges.size(); from += kRangesMax) {
+    const size_t to = std::min(ranges.size(), from + kRangesMax);
     Record({.type = Change::Type::kExtents,
             .inode = inode,
-            .runs = std::vector<ExtentRun>(runs.begin() + from, runs.begin() + to)});
+            .ranges = std::vector<ExtentRange>(ranges.begin() + from, ranges.begin() + to)});
   }
   return Status::OK();
 }
@@ -143,32 +143,32 @@ Result<uint32_t> VolumeImpl::TakeJournalExtent() {
 }
 
 Status VolumeImpl::TrimFreeSpace() {
-  std::vector<ExtentRun> trimmed;
+  std::vector<ExtentRange> trimmed;
   {
     MutexLock lock(&mutex_);
     LAVA_RETURN_IF_ERROR(Usable());
     const uint64_t keep = options_.idle_reserve_bytes / superblock_.extent_bytes;
     uint64_t free = extents_.free_count();
-    std::vector<ExtentRun> runs = extents_.FreeRuns();
+    std::vector<ExtentRange> ranges = extents_.FreeRanges();
     // From the end of the device, which files use last. Marked as used, so no file can get them
     // meanwhile.
-    for (; !runs.empty() && free > keep; runs.pop_back()) {
-      ExtentRun run = runs.back();
-      const auto count = static_cast<uint32_t>(std::min<uint64_t>(run.count, free - keep));
-      run = {run.first + run.count - count, count};
-      LAVA_CHECK(extents_.Take(run));
-      trimmed.push_back(run);
+    for (; !ranges.empty() && free > keep; ranges.pop_back()) {
+      ExtentRange range = ranges.back();
+      const auto count = static_cast<uint32_t>(std::min<uint64_t>(range.count, free - keep));
+      range = {range.first + range.count - count, count};
+      LAVA_CHECK(extents_.Take(range));
+      trimmed.push_back(range);
       free -= count;
     }
   }
   Status done;
-  for (const ExtentRun& run : trimmed) {
+  for (const ExtentRange& range : trimmed) {
     if (done.ok()) {
-      done = device_->Discard(uint64_t{run.first} * superblock_.extent_bytes,
-                              uint64_t{run.count} * superblock_.extent_bytes);
+      done = device_->Discard(uint64_t{range.first} * superblock_.extent_bytes,
+                              uint64_t{range.count} * superblock_.extent_bytes);
     }
     MutexLock lock(&mutex_);
-    extents_.Give(run);
+    extents_.Give(range);
   }
   return done;
 }

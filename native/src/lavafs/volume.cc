@@ -286,7 +286,7 @@ VolumeStatistics VolumeImpl::Statistics() {
   all.free_bytes = extents_.free_count() * extent_bytes;
   all.used_bytes = all.device_bytes - all.free_bytes;
   all.to_be_freed_bytes = freed_extents_ * extent_bytes;
-  all.largest_free_run_bytes = extents_.LargestFreeRun() * extent_bytes;
+  all.largest_free_run_bytes = extents_.LargestFreeRange() * extent_bytes;
   all.reserve_bytes = Reserve(false) * extent_bytes;
   all.journal_bytes = journal_extents_.size() * extent_bytes;
   all.journal_written_bytes = journal_written_bytes_;

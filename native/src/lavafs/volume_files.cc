@@ -13,19 +13,19 @@ static constexpr uint64_t kLargeStepBytes = 1 << 20;
 /// Maps the bytes of a file to the device.
 class Layout {
  public:
-  Layout(std::vector<ExtentRun> runs, uint32_t extent_bytes)
-      : runs_(std::move(runs)), extent_bytes_(extent_bytes) {
-    for (const ExtentRun& run : runs_) bytes_ += uint64_t{run.count} * extent_bytes_;
+  Layout(std::vector<ExtentRange> ranges, uint32_t extent_bytes)
+      : ranges_(std::move(ranges)), extent_bytes_(extent_bytes) {
+    for (const ExtentRange& range : ranges_) bytes_ += uint64_t{range.count} * extent_bytes_;
   }
 
   uint64_t bytes() const { return bytes_; }
   /// Sets *at to the range's offset on the device. False if the range is not contiguous there.
   bool Locate(uint64_t offset, uint64_t length, uint64_t* at) const {
     if (offset > bytes_ || length > bytes_ - offset) return false;
-    for (const ExtentRun& run : runs_) {
-      const uint64_t bytes = uint64_t{run.count} * extent_bytes_;
+    for (const ExtentRange& range : ranges_) {
+      const uint64_t bytes = uint64_t{range.count} * extent_bytes_;
       if (offset < bytes) {
-        *at = uint64_t{run.first} * extent_bytes_ + offset;
+        *at = uint64_t{range.first} * extent_bytes_ + offset;
         return length <= bytes - offset;
       }
       offset -= bytes;
@@ -37,14 +37,14 @@ class Layout {
   Status ForEachPiece(uint64_t offset, uint64_t length, const Visit& visit) const {
     LAVA_CHECK(offset <= bytes_ && length <= bytes_ - offset);
     uint64_t done = 0;
-    for (auto run = runs_.begin(); done < length; run++) {
-      const uint64_t bytes = uint64_t{run->count} * extent_bytes_;
+    for (auto range = ranges_.begin(); done < length; range++) {
+      const uint64_t bytes = uint64_t{range->count} * extent_bytes_;
       if (offset >= bytes) {
         offset -= bytes;
         continue;
       }
       const uint64_t piece = std::min(bytes - offset, length - done);
-      LAVA_RETURN_IF_ERROR(visit(uint64_t{run->first} * extent_bytes_ + offset, done, piece));
+      LAVA_RETURN_IF_ERROR(visit(uint64_t{range->first} * extent_bytes_ + offset, done, piece));
       done += piece;
       offset = 0;
     }
@@ -52,7 +52,7 @@ class Layout {
   }
 
  private:
-  std::vector<ExtentRun> runs_;
+  std::vector<ExtentRange> ranges_;
   uint32_t extent_bytes_;
   uint64_t bytes_ = 0;
 };
@@ -135,7 +135,7 @@ class AppendImpl : public VolumeFile {
   void LetGo() {
     if (std::exchange(inode_closed_, true)) return;
     MutexLock lock(&volume_->mutex_);
-    std::vector<ExtentRun> freed;
+    std::vector<ExtentRange> freed;
     volume_->metadata_.Close(inode_, &freed);
     volume_->Free(std::move(freed));
   }
@@ -252,12 +252,12 @@ class AppendImpl : public VolumeFile {
     const uint32_t extent_bytes = volume_->superblock_.extent_bytes;
     const uint64_t extents = (bytes - layout_.bytes() + extent_bytes - 1) / extent_bytes;
     MutexLock lock(&volume_->mutex_);
-    // A large file gets this much at a time, so that its extents form few runs and few
+    // A large file gets this much at a time, so that its extents form few ranges and few
     // transactions.
     const uint64_t liked = layout_.bytes() < kLargeStepBytes ? 0 : kLargeStepBytes / extent_bytes;
     LAVA_RETURN_IF_ERROR(volume_->Extend(inode_, static_cast<uint32_t>(extents),
                                          static_cast<uint32_t>(liked), may_use_reserve_));
-    layout_ = Layout(volume_->metadata_.RunsOf(inode_), extent_bytes);
+    layout_ = Layout(volume_->metadata_.RangesOf(inode_), extent_bytes);
     return Status::OK();
   }
 
@@ -290,7 +290,7 @@ class RandomImpl : public fs::RandomFile {
         size_(size) {}
   ~RandomImpl() override {
     MutexLock lock(&volume_->mutex_);
-    std::vector<ExtentRun> freed;
+    std::vector<ExtentRange> freed;
     volume_->metadata_.Close(inode_, &freed);
     volume_->Free(std::move(freed));
   }
@@ -368,7 +368,7 @@ Result<std::unique_ptr<fs::RandomFile>> VolumeImpl::Open(Slice directory, Slice 
   uint32_t directory_number = 0, inode = 0;
   LAVA_RETURN_IF_ERROR(NeedsFile(directory, name, "open", &directory_number, &inode));
   metadata_.Open(inode);
-  Layout layout(metadata_.RunsOf(inode), superblock_.extent_bytes);
+  Layout layout(metadata_.RangesOf(inode), superblock_.extent_bytes);
   const Inode& found = metadata_.inode(inode);
   const uint64_t size = found.open_ended ? layout.bytes() : found.size;
   return std::unique_ptr<fs::RandomFile>(

@@ -83,7 +83,7 @@ class VolumeImpl : public Volume {
 
   // commit.cc; functions that write to the device release the mutex meanwhile
   void Record(const Change& change) LAVA_REQUIRES(mutex_);  // applies and gathers it
-  void Free(std::vector<ExtentRun> runs) LAVA_REQUIRES(mutex_);
+  void Free(std::vector<ExtentRange> ranges) LAVA_REQUIRES(mutex_);
   void ReleaseFreed() LAVA_REQUIRES(mutex_);
   Status Commit(Reach reach) LAVA_REQUIRES(mutex_);
   Status WriteJournal(Reach reach) LAVA_REQUIRES(mutex_, committer_);
@@ -150,7 +150,7 @@ class VolumeImpl : public Volume {
   // written).
   struct Freed {
     uint64_t change;
-    std::vector<ExtentRun> runs;
+    std::vector<ExtentRange> ranges;
   };
   std::deque<Freed> freed_ LAVA_GUARDED_BY(mutex_);
   uint64_t freed_extents_ LAVA_GUARDED_BY(mutex_) = 0;

@@ -27,7 +27,7 @@ Status ChangelogLog::Open(const Origin& origin, const std::vector<Origin>& origi
                           uint64_t released) {
   origin_ = origin;
   if (wal_ == WalMode::kNone) return Status::OK();
-  Segments found;
+  HeldSegments found;
   LAVA_RETURN_IF_ERROR(FindSegments(origins, &found));
   // The files of released segments are there for the tree only.
   while (found.size() > 1 && std::next(found.begin())->first <= released + 1)
@@ -45,7 +45,8 @@ Status ChangelogLog::Open(const Origin& origin, const std::vector<Origin>& origi
   return Status::OK();
 }
 
-Status ChangelogLog::FindSegments(const std::vector<Origin>& origins, Segments* segments) const {
+Status ChangelogLog::FindSegments(const std::vector<Origin>& origins,
+                                  HeldSegments* segments) const {
   LAVA_ASSIGN_OR_RETURN(const std::vector<std::string> names, file_system_->List(directory_));
   for (const std::string& name : names) {
     const std::optional<FileId> id = ValueFileIdOf(name, origins);
@@ -55,7 +56,7 @@ Status ChangelogLog::FindSegments(const std::vector<Origin>& origins, Segments* 
 }
 
 // Adds the file to *segments if it has entries and its first one is whole.
-Status ChangelogLog::FindFirstEntry(const FileId& id, Segments* segments) const {
+Status ChangelogLog::FindFirstEntry(const FileId& id, HeldSegments* segments) const {
   Result<std::unique_ptr<fs::RandomFile>> file =
       file_system_->OpenRandom(PathOf(id.ValueFileName()));
   if (!file.ok() && file.status().IsNotFound()) return Status::OK();
@@ -81,10 +82,10 @@ Status ChangelogLog::JudgeEnd(const vsst::ChangelogEntryFileReader& reader,
   return damaged ? unsound : Status::OK();
 }
 
-// Reads the segments of earlier runs in order. After a loss, which only unsynced entries may have,
-// entries are read for their sequences but not passed on. walk->end: before the call the first
-// sequence that must be there.
-Status ChangelogLog::WalkSegments(const Segments& segments, Walk* walk,
+// Reads the segments of earlier openings in order. After a loss, which only unsynced entries may
+// have, entries are read for their sequences but not passed on. walk->end: before the call the
+// first sequence that must be there.
+Status ChangelogLog::WalkSegments(const HeldSegments& segments, Walk* walk,
                                   const EntryFunction& entry) const {
   const bool synced = wal_ == WalMode::kWalSync;
   if (!segments.empty()) walk->end = std::min(walk->end, segments.begin()->second.follows);
@@ -121,7 +122,7 @@ Status ChangelogLog::WalkSegments(const Segments& segments, Walk* walk,
 }
 
 // All or nothing: without memory for both, neither changes.
-void ChangelogLog::Hold(uint64_t first, Segment segment) {
+void ChangelogLog::Hold(uint64_t first, HeldSegment segment) {
   const auto name = names_.insert(segment.id.ValueFileName()).first;
   try {
     segments_.insert_or_assign(first, std::move(segment));
@@ -190,9 +191,9 @@ std::vector<ChangelogLog::Released> ChangelogLog::FindReleased() const {
     const auto& [first, segment] = *at;
     const auto next = std::next(at);
     const uint64_t end = next == segments_.end() ? next_ : next->first;
-    const bool of_earlier_run = segment.segment == nullptr;
-    if (end - 1 > released_ || (!of_earlier_run && segment.id.number == current_)) break;
-    released.push_back({segment.id, of_earlier_run, first});
+    const bool of_earlier_opening = segment.segment == nullptr;
+    if (end - 1 > released_ || (!of_earlier_opening && segment.id.number == current_)) break;
+    released.push_back({segment.id, of_earlier_opening, first});
   }
   return released;
 }
@@ -232,9 +233,9 @@ Status ChangelogLog::ReadValue(const EntryLocation& location, std::string* value
                                                bytes, value);
 }
 
-Status ChangelogLog::ReadEarlierRuns(uint64_t after,
-                                     const std::function<Status(uint64_t, Slice)>& entry) const {
-  Segments earlier;
+Status ChangelogLog::ReadEarlierOpenings(
+    uint64_t after, const std::function<Status(uint64_t, Slice)>& entry) const {
+  HeldSegments earlier;
   uint64_t from = after;
   {
     MutexLock lock(&mutex_);

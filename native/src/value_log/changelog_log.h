@@ -27,8 +27,9 @@ namespace lava {
 /// Threads:    any. One thread at a time calls BeginSegment(), EndSegment(), TakeSequence() and
 ///             Logged(), and one at a time calls FindReleased() and Drop(). Open() comes first,
 ///             before other threads use the changelog.
-/// Ownership:  the file system must outlive the changelog. It shares the segments of this run, and
-///             names those of earlier runs. It removes no file: Drop() leaves that to its caller.
+/// Ownership:  the file system must outlive the changelog. It shares the segments of this opening,
+///             and names those of earlier openings. It removes no file: Drop() leaves that to its
+///             caller.
 /// Durability: none of its own. The caller stores the released position and passes it to Open().
 class ChangelogLog {
  public:
@@ -39,9 +40,9 @@ class ChangelogLog {
   ChangelogLog(const ChangelogLog&) = delete;
   ChangelogLog& operator=(const ChangelogLog&) = delete;
 
-  /// Finds the segments of earlier runs. origin: of this run's files. origins: of all runs of this
-  /// instance; files of other origins came with a checkpoint, and their entries are not of this
-  /// instance's changelog. released: the last released sequence; 0: none.
+  /// Finds the segments of earlier openings. origin: of this opening's files. origins: of all
+  /// openings of this instance; files of other origins came with a checkpoint, and their entries
+  /// are not of this instance's changelog. released: the last released sequence; 0: none.
   /// Errors: Corruption, naming the file: an acknowledged entry is damaged or missing; IOError.
   Status Open(const Origin& origin, const std::vector<Origin>& origins, uint64_t released);
 
@@ -63,9 +64,9 @@ class ChangelogLog {
   uint64_t last_sequence() const;
   /// The name of a segment's file. number: see EntryLocation::segment.
   std::string NameOf(uint64_t number) const { return FileId{origin_, number}.ValueFileName(); }
-  /// Whether the file of this name is a held segment, of this run or an earlier one.
+  /// Whether the file of this name is a held segment, of this opening or an earlier one.
   bool Holds(const std::string& name) const;
-  /// Makes a segment of this run a complete value file; see DB::FinishEntries().
+  /// Makes a segment of this opening a complete value file; see DB::FinishEntries().
   Status Finish(uint64_t number);
 
   /// The layer above has stored all entries up to this sequence elsewhere. A lower sequence than
@@ -73,7 +74,7 @@ class ChangelogLog {
   void Release(uint64_t through);
   struct Released {
     FileId id;
-    bool of_earlier_run = false;
+    bool of_earlier_opening = false;
     uint64_t first = 0;  // sequence
   };
   /// The held segments, oldest first, that are not needed for the layer above any more. They stay
@@ -85,22 +86,23 @@ class ChangelogLog {
   Status Read(const EntryLocation& location, std::string* entry) const;
   /// Reads the value of an entry. Errors: see DB::ReadEntryValue().
   Status ReadValue(const EntryLocation& location, std::string* value) const;
-  /// Passes the unreleased entries of earlier runs with sequences above `after` to entry(), in
+  /// Passes the unreleased entries of earlier openings with sequences above `after` to entry(), in
   /// order; see DB::RecoverEntries().
-  Status ReadEarlierRuns(uint64_t after, const std::function<Status(uint64_t, Slice)>& entry) const;
+  Status ReadEarlierOpenings(uint64_t after,
+                             const std::function<Status(uint64_t, Slice)>& entry) const;
 
   /// Forgets all segments.
   void Clear();
 
  private:
-  struct Segment {
+  struct HeldSegment {
     FileId id;
-    std::shared_ptr<ChangelogSegment> segment;  // null: of an earlier run
+    std::shared_ptr<ChangelogSegment> segment;  // null: of an earlier opening
     // The lowest sequence that may follow the last entry of the segment before. It is lower than
     // the sequence of this segment's first entry if entries between them failed.
     uint64_t follows = 0;
   };
-  using Segments = std::map<uint64_t, Segment>;  // by the sequence of their first entry
+  using HeldSegments = std::map<uint64_t, HeldSegment>;  // by the sequence of their first entry
   using EntryFunction = std::function<Status(uint64_t, Slice)>;
   struct Walk {
     uint64_t end = 0;   // the sequence after the last entry before which none is missing
@@ -108,12 +110,12 @@ class ChangelogLog {
   };
 
   std::string PathOf(const std::string& name) const { return directory_ + "/" + name; }
-  Status FindSegments(const std::vector<Origin>& origins, Segments* segments) const;
-  Status FindFirstEntry(const FileId& id, Segments* segments) const;
+  Status FindSegments(const std::vector<Origin>& origins, HeldSegments* segments) const;
+  Status FindFirstEntry(const FileId& id, HeldSegments* segments) const;
   Status JudgeEnd(const vsst::ChangelogEntryFileReader& reader, const Status& unsound) const;
-  Status WalkSegments(const Segments& segments, Walk* walk, const EntryFunction& entry) const;
+  Status WalkSegments(const HeldSegments& segments, Walk* walk, const EntryFunction& entry) const;
   Status ReadBytes(const EntryLocation& location, std::string* bytes) const;
-  void Hold(uint64_t first, Segment segment) LAVA_REQUIRES(mutex_);
+  void Hold(uint64_t first, HeldSegment segment) LAVA_REQUIRES(mutex_);
 
   fs::FileSystem* const file_system_;
   const std::string directory_;
@@ -121,7 +123,7 @@ class ChangelogLog {
   Origin origin_;  // written by Open() only
 
   mutable Mutex mutex_;
-  Segments segments_ LAVA_GUARDED_BY(mutex_);
+  HeldSegments segments_ LAVA_GUARDED_BY(mutex_);
   std::set<std::string> names_ LAVA_GUARDED_BY(mutex_);  // of the files of segments_
   // The number of the segment that gets entries; 0: none.
   uint64_t current_ LAVA_GUARDED_BY(mutex_) = 0;

@@ -81,7 +81,7 @@ class ChangelogLogTest : public ::testing::Test {
  protected:
   ChangelogLogTest() { EXPECT_TRUE(files_.CreateDurableDirectory(kDirectory).ok()); }
 
-  /// Three segments of an earlier run, each with three entries.
+  /// Three segments of an earlier opening, each with three entries.
   void WriteNine(const Origin& origin = kOrigin) {
     ChangelogLog log(&files_, kDirectory, WalMode::kWalSync);
     ASSERT_TRUE(log.Open(origin, {origin}, 0).ok());
@@ -113,7 +113,7 @@ class ChangelogLogTest : public ::testing::Test {
   }
   static Texts Read(const ChangelogLog& log, uint64_t after = 0) {
     Texts texts;
-    const Status status = log.ReadEarlierRuns(after, [&](uint64_t sequence, Slice entry) {
+    const Status status = log.ReadEarlierOpenings(after, [&](uint64_t sequence, Slice entry) {
       EXPECT_EQ(entry, TextOf(sequence));
       texts.emplace_back(entry);
       return Status::OK();
@@ -153,7 +153,7 @@ TEST_F(ChangelogLogTest, ASegmentIsHeldUntilAllOfItsEntriesAreReleased) {
   EXPECT_EQ(ReleasedNames(log), Texts{first}) << "it stays until it is dropped";
   EXPECT_TRUE(log.Holds(first));
   for (const ChangelogLog::Released& segment : log.FindReleased()) {
-    EXPECT_FALSE(segment.of_earlier_run);
+    EXPECT_FALSE(segment.of_earlier_opening);
     log.Drop(segment);
   }
   EXPECT_FALSE(log.Holds(first));
@@ -244,7 +244,7 @@ TEST_F(ChangelogLogTest, RecoveryReadsUnreleasedEntriesOverAllSegments) {
     EXPECT_EQ(Read(log), TextsOf(6, 9)) << "released entries are not shown again";
     const std::vector<ChangelogLog::Released> released = log.FindReleased();
     ASSERT_EQ(released.size(), 1u);
-    EXPECT_TRUE(released[0].of_earlier_run);
+    EXPECT_TRUE(released[0].of_earlier_opening);
     EXPECT_EQ(released[0].first, 1u);
     EXPECT_EQ(kDirectory + "/" + released[0].id.ValueFileName(), PathOf(1));
     EXPECT_EQ(released[0].id.origin, kOrigin);
@@ -281,7 +281,7 @@ TEST_F(ChangelogLogTest, EntriesOfSeveralRunsFollowEachOther) {
     EntryWriter writer(&files_, &log, kNextOrigin);
     writer.Begin();
     writer.Append(2);
-    EXPECT_EQ(Read(log), TextsOf(1, 9)) << "entries of this run are not recovered";
+    EXPECT_EQ(Read(log), TextsOf(1, 9)) << "entries of this opening are not recovered";
   }
   const Origin third{1, 3};
   ChangelogLog log(&files_, kDirectory, WalMode::kWalSync);
@@ -396,7 +396,7 @@ TEST_F(ChangelogLogTest, EntriesOfOtherInstancesAreNotOfThisChangelog) {
 TEST_F(ChangelogLogTest, FilesOfValuesAreNoSegments) {
   const FileId id{kOrigin, 1};
   const std::string path = kDirectory + "/" + id.ValueFileName();
-  const std::shared_ptr<LogSegment> values = *LogSegment::Create(&files_, path, id, {});
+  const std::shared_ptr<ValueLogSegment> values = *ValueLogSegment::Create(&files_, path, id, {});
   ValueReference reference;
   ASSERT_TRUE(values->Append("key", "value", /*synced=*/true, &reference).ok());
   ASSERT_TRUE(files_.SetContent(kDirectory + "/another.vsst", "of another kind").ok());
@@ -411,7 +411,7 @@ TEST_F(ChangelogLogTest, AnErrorOfTheReaderEndsTheWalk) {
   ChangelogLog log(&files_, kDirectory, WalMode::kWalSync);
   ASSERT_TRUE(OpenNext(&log).ok());
   uint64_t last = 0;
-  const Status status = log.ReadEarlierRuns(0, [&](uint64_t sequence, Slice) {
+  const Status status = log.ReadEarlierOpenings(0, [&](uint64_t sequence, Slice) {
     last = sequence;
     return sequence == 5 ? Status::Busy() : Status::OK();
   });

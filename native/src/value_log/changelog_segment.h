@@ -10,7 +10,7 @@
 #include "base/mutex.h"
 #include "manifest/version.h"
 #include "memory/memory_counter.h"
-#include "value_log/log_segment.h"
+#include "value_log/value_log_segment.h"
 
 namespace lava {
 
@@ -23,7 +23,7 @@ namespace lava {
 /// Threads:    AppendEntry() from one thread at a time, and not after End(); End() from any thread.
 /// Ownership:  the file system and the counter must outlive the segment. The destructor does not
 ///             remove the file.
-class ChangelogSegment final : public LogSegment {
+class ChangelogSegment final : public ValueLogSegment {
  public:
   /// id: the segment owns kLogBlobFilesMax file numbers from id.number on.
   static Result<std::shared_ptr<ChangelogSegment>> Create(fs::FileSystem* file_system,
@@ -70,7 +70,7 @@ class ChangelogSegment final : public LogSegment {
   };
   ChangelogSegment(fs::FileSystem* file_system, std::string path, const FileId& id,
                    MemoryCounter* counter)
-      : LogSegment(file_system, std::move(path), id, kLogBlobFilesMax), counter_(counter) {}
+      : ValueLogSegment(file_system, std::move(path), id, kLogBlobFilesMax), counter_(counter) {}
   Status WriteIndex() LAVA_REQUIRES(end_mutex_);
   void Charge();
   Slice KeyOf(const Named& named) const {

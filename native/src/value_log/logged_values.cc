@@ -13,19 +13,19 @@ constexpr uint64_t kSharedLivePercentMin = 50;
 
 }  // namespace
 
-LoggedValues::LoggedValues(const std::vector<std::shared_ptr<LogSegment>>& segments) {
-  for (const std::shared_ptr<LogSegment>& segment : segments)
+LoggedValues::LoggedValues(const std::vector<std::shared_ptr<ValueLogSegment>>& segments) {
+  for (const std::shared_ptr<ValueLogSegment>& segment : segments)
     segments_[segment->id()].log = segment;
 }
 
-LoggedValues::Segment* LoggedValues::Of(const ValueReference& reference) {
+LoggedValues::LoggedSegment* LoggedValues::Of(const ValueReference& reference) {
   auto at = segments_.upper_bound(reference.blob_file);
   if (at == segments_.begin() || !(--at)->second.log->Holds(reference.blob_file)) return nullptr;
   return &at->second;
 }
 
 void LoggedValues::WeighPart(const ValueReference& reference) {
-  if (Segment* const segment = Of(reference)) segment->live_bytes += reference.logged_bytes;
+  if (LoggedSegment* const segment = Of(reference)) segment->live_bytes += reference.logged_bytes;
 }
 
 // Ignores malformed records; Place() reports them.
@@ -55,8 +55,8 @@ void LoggedValues::Choose(SegmentOutput* output) {
   }
 }
 
-Result<LoggedValues::Segment*> LoggedValues::SegmentOf(const ValueReference& reference) {
-  Segment* const segment = Of(reference);
+Result<LoggedValues::LoggedSegment*> LoggedValues::SegmentOf(const ValueReference& reference) {
+  LoggedSegment* const segment = Of(reference);
   if (segment != nullptr && reference.is_logged()) return segment;
   return Status::Corruption("a memtable refers to a segment of the value log that it has not");
 }
@@ -72,7 +72,7 @@ Status LoggedValues::PlaceList(SegmentOutput* output, Record* record) {
     }
     ValueReference reference;
     LAVA_RETURN_IF_ERROR(ReferenceOf(part, &reference));
-    LAVA_ASSIGN_OR_RETURN(const Segment* const segment, SegmentOf(reference));
+    LAVA_ASSIGN_OR_RETURN(const LoggedSegment* const segment, SegmentOf(reference));
     if (segment->kept) {
       parts_left = true;
       if (!segment->ended) {
@@ -99,7 +99,7 @@ Status LoggedValues::Place(SegmentOutput* output, Record* record) {
   ValueReference reference;
   if (!DecodeReference(record->value, &reference))
     return Status::Corruption("a memtable's reference is malformed");
-  LAVA_ASSIGN_OR_RETURN(const Segment* const segment, SegmentOf(reference));
+  LAVA_ASSIGN_OR_RETURN(const LoggedSegment* const segment, SegmentOf(reference));
   if (!segment->kept) {
     LAVA_RETURN_IF_ERROR(segment->log->Read(record->key, reference, &value_));
     record->kind = RecordKind::kPut;

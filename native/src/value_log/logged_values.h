@@ -8,7 +8,7 @@
 #include "base/list_parts.h"
 #include "base/record.h"
 #include "value_log/changelog_segment.h"
-#include "value_log/log_segment.h"
+#include "value_log/value_log_segment.h"
 
 namespace lava {
 
@@ -33,7 +33,7 @@ class SegmentOutput {
 /// Threads:    one.
 class LoggedValues {
  public:
-  explicit LoggedValues(const std::vector<std::shared_ptr<LogSegment>>& segments);
+  explicit LoggedValues(const std::vector<std::shared_ptr<ValueLogSegment>>& segments);
 
   /// Step 1: call for each live record, to count the live bytes of each segment.
   void Weigh(const Record& record);
@@ -44,17 +44,17 @@ class LoggedValues {
   Status Place(SegmentOutput* output, Record* record);
 
  private:
-  struct Segment {
-    std::shared_ptr<LogSegment> log;
+  struct LoggedSegment {
+    std::shared_ptr<ValueLogSegment> log;
     uint64_t live_bytes = 0;
     bool kept = false, ended = false;
   };
-  Segment* Of(const ValueReference& reference);
+  LoggedSegment* Of(const ValueReference& reference);
   void WeighPart(const ValueReference& reference);
-  Result<Segment*> SegmentOf(const ValueReference& reference);
+  Result<LoggedSegment*> SegmentOf(const ValueReference& reference);
   Status PlaceList(SegmentOutput* output, Record* record);
 
-  std::map<FileId, Segment> segments_;
+  std::map<FileId, LoggedSegment> segments_;
   std::string value_, reference_;
   std::vector<ListPart> parts_;
 };

@@ -38,10 +38,10 @@ class NotedOutput final : public SegmentOutput {
 class LoggedValuesTest : public ::testing::Test {
  protected:
   FileId NextId() { return {{1, 2}, std::exchange(number_, number_ + kLogBlobFilesMax)}; }
-  std::shared_ptr<LogSegment> NewSegment() {
+  std::shared_ptr<ValueLogSegment> NewSegment() {
     const FileId id = NextId();
-    segments_.push_back(
-        *LogSegment::Create(&files_, id.ValueFileName(), id, {.compression = Compression::kNone}));
+    segments_.push_back(*ValueLogSegment::Create(&files_, id.ValueFileName(), id,
+                                                 {.compression = Compression::kNone}));
     return segments_.back();
   }
   std::shared_ptr<ChangelogSegment> NewChangelogSegment() {
@@ -53,7 +53,7 @@ class LoggedValuesTest : public ::testing::Test {
   }
   static std::string ValueOf(const std::string& key) { return key + std::string(kValueBytes, 'v'); }
   // The values of these keys, of which the first `living` live.
-  void Append(LogSegment* segment, const std::vector<std::string>& keys, size_t living) {
+  void Append(ValueLogSegment* segment, const std::vector<std::string>& keys, size_t living) {
     for (size_t i = 0; i < keys.size(); ++i) {
       ValueReference reference;
       ASSERT_TRUE(segment->Append(keys[i], ValueOf(keys[i]), false, &reference).ok());
@@ -105,7 +105,7 @@ class LoggedValuesTest : public ::testing::Test {
   MemoryBudget budget_;
   MemoryCounter& counter_ = *budget_.counter(MemoryPurpose::kMemtables);
   uint64_t number_ = 1;
-  std::vector<std::shared_ptr<LogSegment>> segments_;
+  std::vector<std::shared_ptr<ValueLogSegment>> segments_;
   std::vector<Living> living_, written_;
   NotedOutput output_;
 };
@@ -188,7 +188,7 @@ TEST_F(LoggedValuesTest, AReferenceToAnotherSegmentIsCorruption) {
 }
 
 TEST_F(LoggedValuesTest, ASegmentIsFoundByTheBlobFilesThatItHolds) {
-  LogSegments segments;
+  ValueLogSegments segments;
   const auto values = NewSegment();
   const auto entries = NewChangelogSegment();
   segments.all = segments_;

@@ -131,7 +131,7 @@ Status WriteAheadLog::Check(const WalRecord::Change& change) const {
 }
 
 // Reads the value of a change from its segment. The value is put into the memtable again, because a
-// segment of an earlier run cannot become a value file any more.
+// segment of an earlier opening cannot become a value file any more.
 Status WriteAheadLog::ReadValue(const WalRecord::Change& change, std::string* value, bool* lost) {
   Slice in = change.value;
   std::optional<uint64_t> logged_under;  // none: a record of kind kPutReference

@@ -117,14 +117,14 @@ class WriteAheadLog {
   uint64_t sealed_through_ LAVA_GUARDED_BY(mutex_) = 0;  // the last record in a sealed memtable
 };
 
-/// Segments of earlier runs that records of the write-ahead log may refer to.
+/// Segments of earlier openings that records of the write-ahead log may refer to.
 /// Threads:    none of its own: its owner's mutex guards it.
-class ReplayedSegments {
+class ReplayedLogSegments {
  public:
-  /// last: the last record that an earlier run wrote.
+  /// last: the last record that an earlier opening wrote.
   void SetLast(uint64_t last) { last_ = last; }
   void Add(std::string name) { names_.push_back(std::move(name)); }
-  /// The names of the segments, once, when all records of earlier runs are flushed.
+  /// The names of the segments, once, when all records of earlier openings are flushed.
   std::vector<std::string> TakeUnused(uint64_t flushed) {
     return flushed < last_ ? std::vector<std::string>() : std::exchange(names_, {});
   }

@@ -181,8 +181,8 @@ TEST_F(WriteAheadLogTest, AKeyThatIsTooShortIsRefused) {
   EXPECT_TRUE(wal->Decode(range.bytes(), &decoded).IsCorruption());
 }
 
-TEST(ReplayedSegments, TheyAreUnusedOnceAllEarlierRecordsAreFlushed) {
-  ReplayedSegments segments;
+TEST(ReplayedLogSegments, TheyAreUnusedOnceAllEarlierRecordsAreFlushed) {
+  ReplayedLogSegments segments;
   segments.SetLast(5);
   segments.Add("a");
   EXPECT_TRUE(segments.TakeUnused(4).empty());

@@ -97,7 +97,7 @@ Json Describe(const VolumeView& view) {
           {"extent_bytes", extent_bytes},
           {"generation", image.superblock.generation},
           {"free_bytes", image.extents.free_count() * extent_bytes},
-          {"largest_free_run_bytes", image.extents.LargestFreeRun() * extent_bytes},
+          {"largest_free_run_bytes", image.extents.LargestFreeRange() * extent_bytes},
           {"journal_bytes", image.journal_extents.size() * extent_bytes},
           {"transactions", image.transactions},
           {"directories", view.Directories().size()},
@@ -106,9 +106,9 @@ Json Describe(const VolumeView& view) {
 }
 
 Json Describe(const VolumeView& view, const VolumeView::File& file) {
-  Json runs = Json::array();
-  for (const ExtentRun& run : view.image().metadata.RunsOf(file.inode)) {
-    runs.push_back({{"first", run.first}, {"count", run.count}});
+  Json ranges = Json::array();
+  for (const ExtentRange& range : view.image().metadata.RangesOf(file.inode)) {
+    ranges.push_back({{"first", range.first}, {"count", range.count}});
   }
   return {{"directory", file.directory},
           {"name", file.name},
@@ -116,7 +116,7 @@ Json Describe(const VolumeView& view, const VolumeView::File& file) {
           {"open_ended", file.open_ended},
           {"extents_bytes", file.extents_bytes},
           {"names", view.image().metadata.inode(file.inode).links},
-          {"extents", runs}};
+          {"extents", ranges}};
 }
 
 int Stat(const VolumeView& view, const Arguments& arguments, const Output& output) {
@@ -197,8 +197,8 @@ std::string Describe(const Change& change) {
   if (change.type == Type::kRename) add("to directory", change.to_directory);
   if (!change.to_name.empty()) text.append(" ").append(change.to_name);
   if (of_size) add(change.open_ended ? "open-ended bytes" : "bytes", change.size);
-  for (const ExtentRun& run : change.runs) {
-    text += " " + std::to_string(run.first) + "+" + std::to_string(run.count);
+  for (const ExtentRange& range : change.ranges) {
+    text += " " + std::to_string(range.first) + "+" + std::to_string(range.count);
   }
   if (change.type == Type::kJump) add("to extent", change.extent);
   if (change.type == Type::kResume) {

@@ -52,8 +52,8 @@ Status VolumeView::ReadFile(const File& file, const std::function<Status(Slice)>
   const uint32_t extent_bytes = image_.superblock.extent_bytes;
   uint64_t left = file.open_ended ? file.extents_bytes : file.size;
   fs::AlignedBuffer memory;
-  for (const ExtentRun& run : image_.metadata.RunsOf(file.inode)) {
-    for (uint32_t extent = run.first; extent < run.first + run.count && left > 0; extent++) {
+  for (const ExtentRange& range : image_.metadata.RangesOf(file.inode)) {
+    for (uint32_t extent = range.first; extent < range.first + range.count && left > 0; extent++) {
       LAVA_RETURN_IF_ERROR(
           ReadAligned(device_.get(), uint64_t{extent} * extent_bytes, extent_bytes, &memory));
       const uint64_t bytes = std::min<uint64_t>(left, extent_bytes);
@@ -94,8 +94,8 @@ Result<std::optional<VolumeView::Finding>> VolumeView::StrayIn(uint32_t extent) 
 
 Result<std::vector<VolumeView::Finding>> VolumeView::Check() const {
   std::vector<Finding> findings;
-  for (const ExtentRun& run : image_.extents.FreeRuns()) {
-    for (uint32_t extent = run.first; extent < run.first + run.count; extent++) {
+  for (const ExtentRange& range : image_.extents.FreeRanges()) {
+    for (uint32_t extent = range.first; extent < range.first + range.count; extent++) {
       LAVA_ASSIGN_OR_RETURN(std::optional<Finding> stray, StrayIn(extent));
       if (stray.has_value()) findings.push_back(std::move(*stray));
     }

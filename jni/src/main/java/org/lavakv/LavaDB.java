@@ -211,7 +211,7 @@ public final class LavaDB extends NativeObject {
         writes.repeat(() -> dropTable0(handle, table));
     }
 
-    /** All tables in the directory, including those that this run has not opened. */
+    /** All tables in the directory, including those not registered since the opening. */
     public List<TableInfo> listTables() throws LavaDBException {
         return new Decoder(listTables0(handle)).tables();
     }
@@ -502,8 +502,8 @@ public final class LavaDB extends NativeObject {
     }
 
     /**
-     * Tells the time of data from earlier runs; the first {@link #setTime} is compared with this
-     * time. Ignored after the first {@link #setTime}.
+     * Tells the time of data from earlier openings; the first {@link #setTime} is compared with
+     * this time. Ignored after the first {@link #setTime}.
      */
     public void continueTime(TtlTime before) {
         continueTime0(handle, before.timeMs(), before.leadMs(), before.stoodMs());

@@ -51,7 +51,7 @@ public final class StateTables {
 
     /**
      * The state with this name; a new one is created without TTL. Restores use this method: records
-     * of a state that this run has not registered yet must not expire in compactions.
+     * of a state that has not been registered since the opening must not expire in compactions.
      */
     public StateTable createOrGet(RegisteredStateMetaInfoBase metaInfo) throws LavaDBException {
         StateTable known = tables.get(metaInfo.getName());

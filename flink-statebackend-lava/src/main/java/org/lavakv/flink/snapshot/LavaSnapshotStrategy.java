@@ -71,7 +71,7 @@ public final class LavaSnapshotStrategy<K>
      * @param heapTimerStates timers on the heap by state name, or empty; the backend's own map
      * @param job the job that takes the checkpoints
      * @param backendUid the restored checkpoint's identifier, or a new one
-     * @param uploaded by checkpoint id, the uploads of checkpoints before this run
+     * @param uploaded by checkpoint id, the uploads of checkpoints before the opening
      * @param lastCompletedCheckpointId the checkpoint in {@code uploaded} that is confirmed, or -1
      * @param transferThreads number of files or packs to upload at a time
      * @param packLimits which small files go into packs

@@ -48,7 +48,7 @@ final class UploadHistory {
     private long lastCompleted = RESTORED;
 
     /**
-     * @param uploads the uploads of checkpoints before this run
+     * @param uploads the uploads of checkpoints before the opening
      * @param restored the checkpoint among them that was restored, or any other number
      */
     UploadHistory(SortedMap<Long, UploadedFiles> uploads, long restored) {

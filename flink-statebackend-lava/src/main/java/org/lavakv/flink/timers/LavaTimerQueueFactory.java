@@ -33,7 +33,7 @@ public final class LavaTimerQueueFactory {
     private final int numberOfKeyGroups;
     private final int cacheSize;
 
-    /** States whose serializer was determined in this run. */
+    /** States whose serializer was determined since the backend was opened. */
     private final Set<String> current = new HashSet<>();
 
     /**

@@ -19,14 +19,14 @@ namespace lava {
 /// Threads:    Append(), AppendFrom(), Sync() and the writer from one thread at a time; Read() from
 ///             any thread, also concurrently with appends.
 /// Ownership:  the file system must outlive the segment. The destructor does not remove the file.
-class LogSegment {
+class ValueLogSegment {
  public:
-  virtual ~LogSegment() = default;
-  LogSegment(const LogSegment&) = delete;
-  LogSegment& operator=(const LogSegment&) = delete;
-  static Result<std::shared_ptr<LogSegment>> Create(fs::FileSystem* file_system, std::string path,
-                                                    const FileId& id,
-                                                    const ValueLogOptions& options);
+  virtual ~ValueLogSegment() = default;
+  ValueLogSegment(const ValueLogSegment&) = delete;
+  ValueLogSegment& operator=(const ValueLogSegment&) = delete;
+  static Result<std::shared_ptr<ValueLogSegment>> Create(fs::FileSystem* file_system,
+                                                         std::string path, const FileId& id,
+                                                         const ValueLogOptions& options);
 
   /// Sets *reference to the value's location, but not its timestamp. synced: the value is on the
   /// device; otherwise it survives only the end of the process.
@@ -64,8 +64,8 @@ class LogSegment {
   std::unique_ptr<ValueLogWriter> TakeWriter();
 
  protected:
-  LogSegment(fs::FileSystem* file_system, std::string path, const FileId& id,
-             uint32_t blob_files_max = 1)
+  ValueLogSegment(fs::FileSystem* file_system, std::string path, const FileId& id,
+                  uint32_t blob_files_max = 1)
       : path_(std::move(path)),
         id_(id),
         blob_files_max_(blob_files_max),
@@ -93,12 +93,12 @@ class LogSegment {
 };
 
 /// The segments that references in one memtable may name. Threads: immutable.
-struct LogSegments : Attachment {
-  std::vector<std::shared_ptr<LogSegment>> all;
+struct ValueLogSegments : Attachment {
+  std::vector<std::shared_ptr<ValueLogSegment>> all;
 
   /// The segment that holds values of this blob file; null: none of these.
-  std::shared_ptr<const LogSegment> Of(const FileId& blob_file) const {
-    for (const std::shared_ptr<LogSegment>& segment : all)
+  std::shared_ptr<const ValueLogSegment> Of(const FileId& blob_file) const {
+    for (const std::shared_ptr<ValueLogSegment>& segment : all)
       if (segment->Holds(blob_file)) return segment;
     return nullptr;
   }

@@ -1,4 +1,4 @@
-#include "value_log/active_segments.h"
+#include "value_log/active_log_segments.h"
 
 #include <gtest/gtest.h>
 
@@ -15,13 +15,13 @@ using testing::MemFileSystem;
 
 constexpr uint64_t kValueFileBytes = 2000, kEntryBytesMax = 5000;
 
-class ActiveSegmentsTest : public ::testing::Test {
+class ActiveLogSegmentsTest : public ::testing::Test {
  protected:
   FileId NextId() { return {{1, 2}, std::exchange(number_, number_ + kLogBlobFilesMax)}; }
-  std::shared_ptr<LogSegment> AddForValues() {
+  std::shared_ptr<ValueLogSegment> AddForValues() {
     const FileId id = NextId();
-    std::shared_ptr<LogSegment> segment =
-        *LogSegment::Create(&faults_, id.ValueFileName(), id, {.compression = Compression::kNone});
+    std::shared_ptr<ValueLogSegment> segment = *ValueLogSegment::Create(
+        &faults_, id.ValueFileName(), id, {.compression = Compression::kNone});
     segments_.Add(segment);
     segments_.BeginValues(segment);
     return segment;
@@ -56,21 +56,21 @@ class ActiveSegmentsTest : public ::testing::Test {
   FaultFileSystem faults_{&memory_};
   MemoryBudget budget_;
   uint64_t number_ = 1, sequence_ = 1;
-  ActiveSegments segments_{kValueFileBytes, kEntryBytesMax};
+  ActiveLogSegments segments_{kValueFileBytes, kEntryBytesMax};
 };
 
-TEST_F(ActiveSegmentsTest, SealHandsOverAllSegmentsAndBeginsAnew) {
+TEST_F(ActiveLogSegmentsTest, SealHandsOverAllSegmentsAndBeginsAnew) {
   EXPECT_TRUE(segments_.empty());
   EXPECT_EQ(segments_.values(), nullptr);
   EXPECT_EQ(segments_.changelog(), nullptr);
-  const std::shared_ptr<LogSegment> values = AddForValues();
+  const std::shared_ptr<ValueLogSegment> values = AddForValues();
   const std::shared_ptr<ChangelogSegment> entries = AddForEntries();
   EXPECT_EQ(segments_.values(), values.get());
   EXPECT_EQ(segments_.changelog(), entries.get());
   ASSERT_TRUE(AppendValue(kValueFileBytes).ok());
   EXPECT_TRUE(segments_.full());
 
-  const std::vector<std::shared_ptr<LogSegment>> expected{values, entries};
+  const std::vector<std::shared_ptr<ValueLogSegment>> expected{values, entries};
   EXPECT_EQ(segments_.all(), expected);
   EXPECT_EQ(segments_.Seal(), expected);
   EXPECT_TRUE(segments_.empty());
@@ -82,8 +82,8 @@ TEST_F(ActiveSegmentsTest, SealHandsOverAllSegmentsAndBeginsAnew) {
   EXPECT_FALSE(segments_.full()) << "bytes of the memtable before do not count";
 }
 
-TEST_F(ActiveSegmentsTest, ASegmentThatEndedStaysTheMemtables) {
-  const std::shared_ptr<LogSegment> values = AddForValues();
+TEST_F(ActiveLogSegmentsTest, ASegmentThatEndedStaysTheMemtables) {
+  const std::shared_ptr<ValueLogSegment> values = AddForValues();
   const std::shared_ptr<ChangelogSegment> entries = AddForEntries();
   segments_.EndValues();
   EXPECT_EQ(segments_.values(), nullptr);
@@ -93,7 +93,7 @@ TEST_F(ActiveSegmentsTest, ASegmentThatEndedStaysTheMemtables) {
   EXPECT_EQ(segments_.all().size(), 2u);
 }
 
-TEST_F(ActiveSegmentsTest, ValuesOfAllSegmentsFillTheMemtable) {
+TEST_F(ActiveLogSegmentsTest, ValuesOfAllSegmentsFillTheMemtable) {
   AddForValues();
   ASSERT_TRUE(AppendValue(kValueFileBytes / 2).ok());
   EXPECT_FALSE(segments_.full());
@@ -103,7 +103,7 @@ TEST_F(ActiveSegmentsTest, ValuesOfAllSegmentsFillTheMemtable) {
   EXPECT_TRUE(segments_.full());
 }
 
-TEST_F(ActiveSegmentsTest, AFailedSegmentFillsTheMemtable) {
+TEST_F(ActiveLogSegmentsTest, AFailedSegmentFillsTheMemtable) {
   AddForValues();
   ASSERT_TRUE(AppendValue(10).ok());
   faults_.Arm({.only = FileCall::kFlush});
@@ -111,7 +111,7 @@ TEST_F(ActiveSegmentsTest, AFailedSegmentFillsTheMemtable) {
   EXPECT_TRUE(segments_.full()) << "no other value may follow in this segment";
 }
 
-TEST_F(ActiveSegmentsTest, AVeryLargeValueBeginsASegment) {
+TEST_F(ActiveLogSegmentsTest, AVeryLargeValueBeginsASegment) {
   AddForValues();
   segments_.PrepareForValue(1 << 20);
   EXPECT_NE(segments_.values(), nullptr);
@@ -119,7 +119,7 @@ TEST_F(ActiveSegmentsTest, AVeryLargeValueBeginsASegment) {
   EXPECT_EQ(segments_.values(), nullptr);
 }
 
-TEST_F(ActiveSegmentsTest, AChangelogSegmentTakesEntriesUpToTheSizeOfAValueFile) {
+TEST_F(ActiveLogSegmentsTest, AChangelogSegmentTakesEntriesUpToTheSizeOfAValueFile) {
   EXPECT_FALSE(segments_.TakesEntry()) << "there is none yet";
   AddForEntries();
   EXPECT_TRUE(segments_.TakesEntry());
@@ -130,7 +130,7 @@ TEST_F(ActiveSegmentsTest, AChangelogSegmentTakesEntriesUpToTheSizeOfAValueFile)
   EXPECT_FALSE(segments_.full()) << "the memtable may have more of them";
 }
 
-TEST_F(ActiveSegmentsTest, AFailedChangelogSegmentTakesNoEntry) {
+TEST_F(ActiveLogSegmentsTest, AFailedChangelogSegmentTakesNoEntry) {
   AddForEntries();
   ASSERT_TRUE(AppendEntry(10).ok());
   faults_.Arm({.only = FileCall::kFlush});
@@ -139,7 +139,7 @@ TEST_F(ActiveSegmentsTest, AFailedChangelogSegmentTakesNoEntry) {
   EXPECT_FALSE(segments_.full()) << "the next entry gets a new segment";
 }
 
-TEST_F(ActiveSegmentsTest, EntriesOfAllSegmentsFillTheMemtable) {
+TEST_F(ActiveLogSegmentsTest, EntriesOfAllSegmentsFillTheMemtable) {
   for (int i = 0; i < 2; ++i) {
     AddForEntries();
     ASSERT_TRUE(AppendEntry(kValueFileBytes).ok());

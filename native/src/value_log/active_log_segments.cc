@@ -1,4 +1,4 @@
-#include "value_log/active_segments.h"
+#include "value_log/active_log_segments.h"
 
 namespace lava {
 namespace {
@@ -12,29 +12,29 @@ constexpr uint64_t kOwnSegmentBytes = 4 << 20;
 
 }  // namespace
 
-bool ActiveSegments::TakesEntry() const {
+bool ActiveLogSegments::TakesEntry() const {
   return changelog_ != nullptr && changelog_->sound() && changelog_->bytes() < value_file_bytes_ &&
          changelog_->records() < kRecordsMax;
 }
 
-void ActiveSegments::PrepareForValue(uint64_t bytes) {
+void ActiveLogSegments::PrepareForValue(uint64_t bytes) {
   if (bytes >= kOwnSegmentBytes) EndValues();
 }
 
-void ActiveSegments::ValueAppended(uint64_t bytes_before) {
+void ActiveLogSegments::ValueAppended(uint64_t bytes_before) {
   value_bytes_ += values_->bytes() - bytes_before;
   full_ =
       !values_->sound() || value_bytes_ >= value_file_bytes_ || values_->records() >= kRecordsMax;
 }
 
-void ActiveSegments::EntryAppended(uint64_t bytes_before) {
+void ActiveLogSegments::EntryAppended(uint64_t bytes_before) {
   entry_bytes_ += changelog_->bytes() - bytes_before;
   // Without this bound values that were overwritten in the memtable would take space until other
   // writes fill it.
   if (entry_bytes_ >= entry_bytes_max_) full_ = true;
 }
 
-std::vector<std::shared_ptr<LogSegment>> ActiveSegments::Seal() {
+std::vector<std::shared_ptr<ValueLogSegment>> ActiveLogSegments::Seal() {
   EndValues();
   EndChangelog();
   value_bytes_ = entry_bytes_ = 0;

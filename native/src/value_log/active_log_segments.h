@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "value_log/changelog_segment.h"
-#include "value_log/log_segment.h"
+#include "value_log/value_log_segment.h"
 
 namespace lava {
 
@@ -15,30 +15,30 @@ namespace lava {
 ///
 /// Threads:    none of its own: the mutex of Writer guards it.
 /// Ownership:  shares the segments with memtables and the changelog. Removes no file.
-class ActiveSegments {
+class ActiveLogSegments {
  public:
   /// Units: bytes. value_file_bytes: the intended size of a value file. entry_bytes_max: of all
   /// changelog segments of one memtable.
-  ActiveSegments(uint64_t value_file_bytes, uint64_t entry_bytes_max)
+  ActiveLogSegments(uint64_t value_file_bytes, uint64_t entry_bytes_max)
       : value_file_bytes_(value_file_bytes), entry_bytes_max_(entry_bytes_max) {}
 
   /// The segment that large values go to; null: the next value needs a new one.
-  LogSegment* values() const { return values_.get(); }
+  ValueLogSegment* values() const { return values_.get(); }
   /// The changelog segment that entries go to; null: the next entry needs a new one.
   ChangelogSegment* changelog() const { return changelog_.get(); }
   /// Whether the changelog segment can take another entry.
   bool TakesEntry() const;
   /// Of both kinds, in the order in which they were added.
-  const std::vector<std::shared_ptr<LogSegment>>& all() const { return all_; }
+  const std::vector<std::shared_ptr<ValueLogSegment>>& all() const { return all_; }
   bool empty() const { return all_.empty(); }
   /// The memtable has to be sealed before the next write: its segments have reached their size, or
   /// one of the value log has failed.
   bool full() const { return full_; }
 
   /// The memtable may refer to this segment, too.
-  void Add(std::shared_ptr<LogSegment> segment) { all_.push_back(std::move(segment)); }
+  void Add(std::shared_ptr<ValueLogSegment> segment) { all_.push_back(std::move(segment)); }
   /// Values go to this segment from now on, which was added.
-  void BeginValues(std::shared_ptr<LogSegment> segment) { values_ = std::move(segment); }
+  void BeginValues(std::shared_ptr<ValueLogSegment> segment) { values_ = std::move(segment); }
   /// Entries go to this segment from now on, which was added.
   void BeginChangelog(std::shared_ptr<ChangelogSegment> segment) {
     changelog_ = std::move(segment);
@@ -55,12 +55,12 @@ class ActiveSegments {
   void EndChangelog() { changelog_.reset(); }
 
   /// The memtable is sealed: returns its segments, and the next one has none.
-  std::vector<std::shared_ptr<LogSegment>> Seal();
+  std::vector<std::shared_ptr<ValueLogSegment>> Seal();
 
  private:
   const uint64_t value_file_bytes_, entry_bytes_max_;
-  std::vector<std::shared_ptr<LogSegment>> all_;
-  std::shared_ptr<LogSegment> values_;
+  std::vector<std::shared_ptr<ValueLogSegment>> all_;
+  std::shared_ptr<ValueLogSegment> values_;
   std::shared_ptr<ChangelogSegment> changelog_;
   uint64_t value_bytes_ = 0, entry_bytes_ = 0;  // of all segments of the kind
   bool full_ = false;

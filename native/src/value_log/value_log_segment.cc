@@ -1,4 +1,4 @@
-#include "value_log/log_segment.h"
+#include "value_log/value_log_segment.h"
 
 #include <algorithm>
 #include <utility>
@@ -16,29 +16,29 @@ LoggedRecord RecordOf(const ValueReference& reference) {
 
 }  // namespace
 
-Status LogSegment::Begin(const ValueLogOptions& options) {
+Status ValueLogSegment::Begin(const ValueLogOptions& options) {
   LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::AppendFile> file,
                         file_system_->Create(path_, kBufferBytes));
   writer_ = ValueLogWriter::Create(options, std::move(file), path_, id_);
   return Status::OK();
 }
 
-Result<std::shared_ptr<LogSegment>> LogSegment::Create(fs::FileSystem* file_system,
-                                                       std::string path, const FileId& id,
-                                                       const ValueLogOptions& options) {
-  std::shared_ptr<LogSegment> segment(new LogSegment(file_system, std::move(path), id));
+Result<std::shared_ptr<ValueLogSegment>> ValueLogSegment::Create(fs::FileSystem* file_system,
+                                                                 std::string path, const FileId& id,
+                                                                 const ValueLogOptions& options) {
+  std::shared_ptr<ValueLogSegment> segment(new ValueLogSegment(file_system, std::move(path), id));
   LAVA_RETURN_IF_ERROR(segment->Begin(options));
   return segment;
 }
 
-Status LogSegment::Settle(Status appended, bool synced) {
+Status ValueLogSegment::Settle(Status appended, bool synced) {
   if (appended.ok()) appended = synced ? writer_->Sync() : writer_->Flush();
   bytes_ = writer_->bytes();
   if (!appended.ok()) sound_ = false;
   return appended;
 }
 
-void LogSegment::Refer(const LoggedRecord& record, ValueReference* reference) {
+void ValueLogSegment::Refer(const LoggedRecord& record, ValueReference* reference) {
   ++records_;
   largest_bytes_ = std::max(largest_bytes_, record.bytes);
   reference->blob_file = id_;
@@ -47,29 +47,29 @@ void LogSegment::Refer(const LoggedRecord& record, ValueReference* reference) {
   reference->logged_bytes = record.bytes;
 }
 
-Status LogSegment::Append(Slice key, Slice value, bool synced, ValueReference* reference) {
+Status ValueLogSegment::Append(Slice key, Slice value, bool synced, ValueReference* reference) {
   LoggedRecord record;
   LAVA_RETURN_IF_ERROR(Settle(writer_->Append(key, value, 0, &record), synced));
   Refer(record, reference);
   return Status::OK();
 }
 
-Status LogSegment::AppendFrom(Slice key, ValueSource* value, bool synced,
-                              ValueReference* reference) {
+Status ValueLogSegment::AppendFrom(Slice key, ValueSource* value, bool synced,
+                                   ValueReference* reference) {
   LoggedRecord record;
   LAVA_RETURN_IF_ERROR(Settle(writer_->AppendFrom(key, value, 0, &record), synced));
   Refer(record, reference);
   return Status::OK();
 }
 
-Status LogSegment::Sync() {
+Status ValueLogSegment::Sync() {
   if (writer_ == nullptr || !sound_) return Status::OK();
   const Status status = writer_->Sync();
   if (!status.ok()) sound_ = false;
   return status;
 }
 
-Result<std::shared_ptr<fs::RandomFile>> LogSegment::FileWith(uint64_t end) const {
+Result<std::shared_ptr<fs::RandomFile>> ValueLogSegment::FileWith(uint64_t end) const {
   std::shared_ptr<fs::RandomFile> file;
   {
     MutexLock lock(&mutex_);
@@ -83,20 +83,20 @@ Result<std::shared_ptr<fs::RandomFile>> LogSegment::FileWith(uint64_t end) const
   return file;
 }
 
-Status LogSegment::Read(Slice key, const ValueReference& reference, std::string* value) const {
+Status ValueLogSegment::Read(Slice key, const ValueReference& reference, std::string* value) const {
   const LoggedRecord record = RecordOf(reference);
   LAVA_ASSIGN_OR_RETURN(const std::shared_ptr<fs::RandomFile> file, FileWith(record.end()));
   return ReadLogged(*file, key, record, value);
 }
 
-Result<bool> LogSegment::ReadInPieces(Slice key, const ValueReference& reference,
-                                      const PiecewiseRead& read) const {
+Result<bool> ValueLogSegment::ReadInPieces(Slice key, const ValueReference& reference,
+                                           const PiecewiseRead& read) const {
   const LoggedRecord record = RecordOf(reference);
   LAVA_ASSIGN_OR_RETURN(const std::shared_ptr<fs::RandomFile> file, FileWith(record.end()));
   return ReadLoggedInPieces(*file, key, record, read);
 }
 
-std::unique_ptr<ValueLogWriter> LogSegment::TakeWriter() {
+std::unique_ptr<ValueLogWriter> ValueLogSegment::TakeWriter() {
   return sound_ ? std::move(writer_) : nullptr;
 }
 
