@@ -7,7 +7,7 @@
 namespace lava::testing {
 namespace {
 
-bool NeedsRoom(FileCall kind) {
+bool NeedsSpace(FileCall kind) {
   switch (kind) {
     case FileCall::kCreate:
     case FileCall::kAppend:
@@ -47,7 +47,7 @@ bool Applies(Fault fault, FileCall kind) {
     case Fault::kNotOpened:
       return Opens(kind);
     case Fault::kNoSpace:
-      return NeedsRoom(kind);
+      return NeedsSpace(kind);
     case Fault::kShortWrite:
       return kind == FileCall::kAppend;
     case Fault::kShortRead:

@@ -73,7 +73,7 @@ TEST_F(FaultFileSystemTest, FailsEachCallInTurn) {
   EXPECT_EQ(failures, kFileCalls + 1);
 }
 
-TEST_F(FaultFileSystemTest, NoSpaceStrikesOnlyWhatNeedsRoom) {
+TEST_F(FaultFileSystemTest, NoSpaceStrikesOnlyWhatNeedsSpace) {
   fs_.Arm({.fault = Fault::kNoSpace, .call = 1, .forever = true});
   EXPECT_TRUE(fs_.ReadWhole("/db/a", 100).ok());
   EXPECT_TRUE(fs_.Remove("/db/a").ok());

@@ -137,7 +137,7 @@ TEST_P(DBVolume, PagesAreReadBesideEachOther) {
   }
 }
 
-TEST_P(DBVolume, AFullVolumeRefusesWritesUntilThereIsRoom) {
+TEST_P(DBVolume, AFullVolumeRefusesWritesUntilThereIsSpace) {
   UseFewFiles();
   ASSERT_NO_FATAL_FAILURE(Mount());
   {
@@ -166,7 +166,7 @@ TEST_P(DBVolume, AFullVolumeRefusesWritesUntilThereIsRoom) {
   // Half of the space: a file takes at least 1 MiB here, and files that wait in L0 take the rest
   // when their compaction is late.
   for (int more = 0; more < 100; ++more, ++keys) {
-    SCOPED_TRACE("put " + std::to_string(more) + " after there was room");
+    SCOPED_TRACE("put " + std::to_string(more) + " after there was space");
     UntilDone(put);
   }
   // The first caller gets the error of a late background flush that found the volume full.

@@ -120,7 +120,7 @@ TEST_F(SnapshotCallsTest, ASnapshotMakesNone) {
     // Free heap has just been returned, and no other thread holds malloc's lock for that any more.
     const HostImpl* const host = Impl(options_.lease.get())->host();
     while (host->gives_back_heap()) std::this_thread::yield();
-    heard_->Clear();  // so that the listener of this test has room for the snapshot's event
+    heard_->Clear();  // so that the listener of this test has capacity for the snapshot's event
     GiveBackFreeHeap();
     EXPECT_EQ(CallsOfASnapshot(), std::vector<long>()) << "round " << round;
   }

@@ -376,9 +376,9 @@ class DB {
 
   virtual Status Put(Table* table, KeyRef key, Slice value) = 0;
   /// As Put(), for a value that need not be in memory as a whole. If the memtables' share of the
-  /// budget has no room for the value, its pieces are written to a value file as they arrive, and
-  /// other writers wait.
-  /// Errors: also the source's. Busy: no part of the value was kept.
+  /// budget has too little memory for the value, its pieces are written to a value file as they
+  /// arrive, and other writers wait. Errors: also the source's. Busy: no part of the value was
+  /// kept.
   virtual Status PutFrom(Table* table, KeyRef key, ValueSource* value) = 0;
   virtual Status Delete(Table* table, KeyRef key) = 0;
   /// segments: see list_format.h. Only for TableKind::kList. Does not read the list.

@@ -164,8 +164,8 @@ struct TableDroppedInfo : EventInfo {
 /// Receives events of an instance's own work. Infos contain no keys and no values.
 ///
 /// Threads:    any thread that works for the instance: background threads, and threads that wait
-///             for room to write, take or release a snapshot, flush, compact, drop a table, open or
-///             close the instance. One call at a time for each instance, in the order of the
+///             for a stall to end, take or release a snapshot, flush, compact, drop a table, open
+///             or close the instance. One call at a time for each instance, in the order of the
 ///             events; a listener of several instances is called by several threads at once. The
 ///             calling thread waits for the listener, so listeners must be quick. Other threads
 ///             leave their events to the calling thread and go on.

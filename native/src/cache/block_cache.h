@@ -49,7 +49,7 @@ class BlockCache {
 
   virtual ~BlockCache() = default;
   /// borrowed: bytes that are always subtracted from the capacity; call Trim() after it has grown.
-  /// observer: called when a block takes room. Both may be null and must outlive the cache.
+  /// observer: called when a block takes memory. Both may be null and must outlive the cache.
   static std::unique_ptr<BlockCache> Create(uint64_t capacity_bytes,
                                             const MemoryCounter* borrowed = nullptr,
                                             ChargeObserver* observer = nullptr);

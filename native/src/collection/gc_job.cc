@@ -176,7 +176,7 @@ class SurvivorBatch {
     size_t range = 0;
   };
 
-  bool HasRoomFor(const KeyIndexEntry& entry) const {
+  bool Fits(const KeyIndexEntry& entry) const {
     return survivors_.empty() || bytes_ + entry.handle.bytes + kBetweenBytesMax <= kBytesMax;
   }
   void Add(Slice key, Survivor survivor) {
@@ -245,7 +245,7 @@ class SurvivorCopy {
   Status Add(const ValueFileMeta& from, const ValueKeyIterator& at, bool hot,
              std::optional<uint64_t> timestamp) {
     const KeyIndexEntry entry = at.index_entry();
-    if (!next_->HasRoomFor(entry)) LAVA_RETURN_IF_ERROR(TurnOver());
+    if (!next_->Fits(entry)) LAVA_RETURN_IF_ERROR(TurnOver());
     next_->Add(at.key(), {ReaderOf(from), 0, 0, entry, hot, timestamp});
     return Status::OK();
   }

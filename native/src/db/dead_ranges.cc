@@ -75,7 +75,7 @@ void DeadRanges::Split(Ranges::iterator range, Slice key) {
   SetWatches();
 }
 
-// Nothing where there is no room for it.
+// Does nothing if the range does not fit.
 void DeadRanges::Insert(std::string begin, Range range) {
   if (begin.size() > kRememberedKeyBytesMax || range.end.size() > kRememberedKeyBytesMax) return;
   const uint64_t bytes = BytesOf(begin, range);
@@ -98,7 +98,7 @@ void DeadRanges::Erase(Ranges::iterator range) {
   ranges_.erase(range);
 }
 
-// Not the oldest ones: scans that go round over more ranges than there is room for would miss every
+// Not the oldest ones: scans that go round over more ranges than the index holds would miss every
 // time.
 void DeadRanges::ForgetHalf() {
   bool forget = true;

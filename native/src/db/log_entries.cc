@@ -78,7 +78,7 @@ Status Writer::AppendEntry(Slice entry, EntryLocation* location) {
     return Status::InvalidArgument("an entry has " + std::to_string(entry.size()) +
                                    " bytes, the limit is " + std::to_string(kEntryBytesMax));
   MutexLock lock(&mutex_);
-  LAVA_RETURN_IF_ERROR(MakeRoom(0));
+  LAVA_RETURN_IF_ERROR(WaitIfStalled(0));
   return LogEntry(entry, nullptr, location, nullptr);
 }
 

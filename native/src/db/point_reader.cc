@@ -226,7 +226,7 @@ Status PointReader::AddInPieces(const ReadView& view, const ValueReference& refe
 
 Status PointReader::AddInPieces(const ReadView& view, const ListLayout& list, Lookup* lookup,
                                 ValueSink* sink) const {
-  // The sizes are checked before the sink makes room: a damaged reference may say anything.
+  // The sizes are checked before the sink reserves memory: a damaged reference may say anything.
   const ValueFetch fetch(*view.version);
   for (const ListLayout::Part& part : list.parts())
     if (part.reference) LAVA_RETURN_IF_ERROR(fetch.CheckSize(*part.reference));

@@ -35,7 +35,7 @@ class ScanPageWriter {
     return static_cast<double>(entries_left()) / std::max(page_->entries, 1u);
   }
 
-  bool HasRoom(Slice internal_key, uint64_t value_bytes) const {
+  bool Fits(Slice internal_key, uint64_t value_bytes) const {
     if (page_->entries >= request_.entries_max) return false;
     return page_->entries == 0 ||
            beside_ + page_->bytes.size() + 8 + KeyBytes(internal_key) + value_bytes <=
@@ -68,7 +68,7 @@ class ScanPageWriter {
 
  private:
   bool AddKey(Slice internal_key, size_t value_bytes) {
-    if (!HasRoom(internal_key, value_bytes)) return false;
+    if (!Fits(internal_key, value_bytes)) return false;
     const size_t key_bytes = KeyBytes(internal_key);
     const size_t skip = internal_key.size() - kTableIdBytes - key_bytes;
     const uint32_t header[2] = {__builtin_bswap32(static_cast<uint32_t>(key_bytes)),

@@ -37,7 +37,7 @@ struct Scanner::ActivePage {
     copied.bytes.clear();
     copied.entries.clear();
     copied.end = false;
-    // One more than there is room for tells whether the page is the last.
+    // One more than fits tells whether the page is the last.
     count = std::min<size_t>(kRecordsMax, size_t{writer->entries_left()} + 1);
     active.CopyRange(from, exclusive, upper, count, keys_only, &copied);
   }
@@ -132,7 +132,7 @@ class PageFiller {
   /// Records that follow are of this table.
   void SetTable(uint64_t table) { table_ = table; }
 
-  /// False when the page has no room for the record.
+  /// False when the record does not fit into the page.
   Result<bool> Add(const Record& record) {
     if (HasParts(record.kind) && !keys_only_) return AddList(record);
     if (record.kind != RecordKind::kPutReference)
@@ -189,7 +189,7 @@ class PageFiller {
   // Charges an entry that is larger than a usual page; it has a page for itself.
   void ChargeLarge(Slice key, uint64_t value_bytes) {
     constexpr uint64_t kUsualPageBytes = 1 << 20;
-    if (value_bytes > kUsualPageBytes && writer_.HasRoom(key, value_bytes)) [[unlikely]]
+    if (value_bytes > kUsualPageBytes && writer_.Fits(key, value_bytes)) [[unlikely]]
       large_.emplace_back(memory_, value_bytes);
   }
 

@@ -400,7 +400,7 @@ TEST_F(ScannerTest, ScansWithoutValuesNeedNoValueFile) {
       << "the message is nothing but the name";
 }
 
-TEST_F(ScannerTest, ADamagedSizeIsFoundBeforeThePageMakesRoom) {
+TEST_F(ScannerTest, ADamagedSizeIsFoundBeforeThePageReservesMemory) {
   PutUnderPrefix("aa1", std::string(300, 'v'));
   tree_.SealAndFlush();
   const FileId blob_file = tree_.version()->value_files.begin()->first;

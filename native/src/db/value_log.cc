@@ -15,8 +15,8 @@ constexpr uint64_t kCompressedLeaseShare = 8;
 
 }  // namespace
 
-// A segment that is full, or to which a write has failed, is never replaced here: MakeRoom() seals
-// it with its memtable before the next write.
+// A segment that is full, or to which a write has failed, is never replaced here: WaitIfStalled()
+// seals it with its memtable before the next write.
 Status Writer::MakeSegment() {
   if (segments_.values() != nullptr) return Status::OK();
   const FileId id = tree_->versions.NewFileId();

@@ -156,7 +156,7 @@ Status Writer::Write(const WriteBatch& batch) {
     return Status::InvalidArgument("a batch has " + std::to_string(batch.byte_count()) +
                                    " bytes, the limit is " + std::to_string(kListBytesMax));
   MutexLock lock(&mutex_);
-  LAVA_RETURN_IF_ERROR(MakeRoom(MemtableBytesOf(batch)));
+  LAVA_RETURN_IF_ERROR(WaitIfStalled(MemtableBytesOf(batch)));
   for (const WriteBatch::Operation& operation : batch.operations())
     LAVA_RETURN_IF_ERROR(CheckNotDropped(*static_cast<TableImpl*>(operation.table)));
   std::vector<std::string> references;

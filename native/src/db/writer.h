@@ -24,10 +24,10 @@
 namespace lava {
 
 /// The write path of an instance: the active memtable and the value files that belong to it, the
-/// order of writes, and the room that a write needs.
+/// order of writes, and the write stall.
 ///
-/// A write first makes room: it seals a full memtable, and waits or returns Busy while jobs are
-/// behind or space is short. Then the write-ahead log gets its record, if there is one, and last
+/// A write first seals a full memtable. It is stalled, or returns Busy, while jobs are behind or
+/// space is short. Then the write-ahead log gets its record, if there is one, and last
 /// the memtable. Values that are too large for the memtable go to a segment of the value log before
 /// that, and the memtable gets a reference.
 ///
@@ -40,7 +40,7 @@ namespace lava {
 ///             given back while a write waits.
 /// Ownership:  borrows what the constructor takes.
 /// Durability: see DBOptions::wal.
-/// Errors:     Busy when room is not made in time; Closed; NoSpace; InvalidArgument for what cannot
+/// Errors:     Busy when a stall lasts too long; Closed; NoSpace; InvalidArgument for what cannot
 ///             be written; errors of the value log and of the write-ahead log.
 class Writer {
  public:
@@ -172,12 +172,12 @@ class Writer {
   Status BindAppend(const TableImpl& table, Slice entry, EntryLocation* location)
       LAVA_REQUIRES(mutex_);
   void EndChangelogSegment() LAVA_REQUIRES(mutex_);
-  // make_room.cc
-  Status MakeRoom(uint64_t bytes, Purpose purpose = Purpose::kStore) LAVA_REQUIRES(mutex_);
-  /// MakeRoom() for a write to this table. Errors: also Closed for a dropped table.
+  // wait_if_stalled.cc
+  Status WaitIfStalled(uint64_t bytes, Purpose purpose = Purpose::kStore) LAVA_REQUIRES(mutex_);
+  /// WaitIfStalled() for a write to this table. Errors: also Closed for a dropped table.
   Status MakeRoomFor(const TableImpl& table, uint64_t bytes, Purpose purpose = Purpose::kStore)
       LAVA_REQUIRES(mutex_);
-  Status MakeRoomSlow(uint64_t bytes, Purpose purpose) LAVA_REQUIRES(mutex_);
+  Status WaitOrSeal(uint64_t bytes, Purpose purpose) LAVA_REQUIRES(mutex_);
   StallCondition JudgeStall(uint64_t bytes) const LAVA_REQUIRES(mutex_, tree_->mutex());
   Status StallFailed(StallCondition condition, Purpose purpose, const Status& hopeless)
       LAVA_REQUIRES(mutex_) LAVA_EXCLUDES(tree_->mutex());

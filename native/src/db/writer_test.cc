@@ -223,7 +223,7 @@ TEST_F(WriterTest, AFullMemtableIsSealedBeforeTheWrite) {
   for (int i = 0; i < written; ++i) EXPECT_EQ(parts->Get(table, "p" + std::to_string(i)), value);
 }
 
-TEST_F(WriterTest, AWriteThatFindsNoRoomIsBusyAndHasWrittenNothing) {
+TEST_F(WriterTest, AWriteThatIsStalledTooLongIsBusyAndHasWrittenNothing) {
   options_.sealed_runs_max = 2;
   options_.memtable_bytes = 128 << 10;
   environment_.value_in_memory_bytes_max = 1 << 20;

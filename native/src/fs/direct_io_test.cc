@@ -22,8 +22,8 @@ namespace {
 struct Faults {
   std::atomic<int> refuse_turns{0}, turns_off{0}, refuse_reads{0}, refuse_writes{0};
   std::atomic<int> reads{0}, writes{0}, misaligned{0};
-  std::atomic<size_t> short_bytes{0};    // > 0: no call reads or writes more
-  std::atomic<int64_t> room{INT64_MAX};  // bytes that can still be written
+  std::atomic<size_t> short_bytes{0};          // > 0: no call reads or writes more
+  std::atomic<int64_t> free_bytes{INT64_MAX};  // bytes that can still be written
 };
 Faults* faults = nullptr;
 
@@ -55,8 +55,8 @@ ssize_t Write(int descriptor, const void* from, size_t bytes, off_t offset) {
   if (!IsAligned(from, bytes, offset)) ++faults->misaligned;
   // Refuses until direct I/O is turned off.
   if (faults->refuse_writes > 0 && faults->turns_off == 0) return errno = EINVAL, -1;
-  if (faults->room < static_cast<int64_t>(bytes)) return errno = ENOSPC, -1;
-  faults->room -= static_cast<int64_t>(bytes);
+  if (faults->free_bytes < static_cast<int64_t>(bytes)) return errno = ENOSPC, -1;
+  faults->free_bytes -= static_cast<int64_t>(bytes);
   if (faults->short_bytes > 0) bytes = std::min<size_t>(bytes, faults->short_bytes);
   return DirectIo::System().write(descriptor, from, bytes, offset);
 }
@@ -335,7 +335,7 @@ TEST_F(DirectIoTest, SmallBuffersGoThroughThePageCache) {
 }
 
 TEST_F(DirectIoTest, AFullDeviceIsNoSpaceAndFinal) {
-  faults_.room = 3 * static_cast<int64_t>(kBuffer) / 2;
+  faults_.free_bytes = 3 * static_cast<int64_t>(kBuffer) / 2;
   auto file = Create("a");
   ASSERT_TRUE(file->Append(random_.Bytes(kBuffer)).ok());
   const Status full = file->Append(random_.Bytes(kBuffer));

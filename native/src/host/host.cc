@@ -120,7 +120,7 @@ Host& Host::Get() {
   // Never destroyed: instances may be closed by threads that outlive main().
   static HostImpl* const host = [] {
     auto* made = new HostImpl();
-    PagePool::Process().SetRoom(made);
+    PagePool::Process().SetKeptPagesLimit(made);
     return made;
   }();
   return *host;

@@ -79,7 +79,7 @@ class LeaseImpl final : public Lease {
 /// The state that all instances of the process share.
 /// Threads:    any thread.
 /// Ownership:  a singleton that is never destroyed (detached state of late closers stays valid).
-class HostImpl final : public Host, public PagePool::Room, private ChargeObserver {
+class HostImpl final : public Host, public PagePool::KeptPagesLimit, private ChargeObserver {
  public:
   HostImpl();
 

@@ -141,7 +141,7 @@ TEST(Host, WhatBindingsKeepIsTakenFromTheCache) {
 }
 
 #if !defined(__SANITIZE_ADDRESS__)
-TEST(Host, FreedPagesStayWhileTheBudgetHasRoomForThem) {
+TEST(Host, FreedPagesStayWhileTheBudgetHasMemoryForThem) {
   constexpr uint64_t kMiB = 1 << 20;
   PagePool& pool = PagePool::Process();
   const auto free_pages = [&] {
@@ -168,7 +168,7 @@ TEST(Host, FreedPagesStayWhileTheBudgetHasRoomForThem) {
     cache->EraseFile(file);
     EXPECT_LE(free_pages(), (120 + 4 - 100) * kMiB) << "malloc may have kept what the cache had";
   }
-  EXPECT_LE(pool.statistics().kept_bytes, PagePool::kKeptBytesMin) << "no budget, no room";
+  EXPECT_LE(pool.statistics().kept_bytes, PagePool::kKeptBytesMin) << "without a budget";
   const auto next = Host::Get().Acquire(128 * kMiB, 0.5);
   EXPECT_GE(free_pages(), 64 * kMiB) << "the free heap was given back";
 }

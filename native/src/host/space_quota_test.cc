@@ -142,7 +142,7 @@ TEST_F(SpaceQuotaTest, AVerdictIsOldOnceAnybodyReports) {
 
 TEST_F(SpaceQuotaTest, WhoHasMostGarbageCollectsFirst) {
   a.Report(Files(500, 300));
-  EXPECT_EQ(a.requests, 0) << "there is room";
+  EXPECT_EQ(a.requests, 0) << "there is space";
   b.Report(Files(350, 100));
   EXPECT_EQ(a.requests, 1);
   EXPECT_EQ(b.requests, 0) << "less than half of the other's";

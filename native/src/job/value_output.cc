@@ -48,7 +48,7 @@ ValueOutput::~ValueOutput() {
   }
 }
 
-Status ValueOutput::MakeRoom(Stream* stream, Slice key) {
+Status ValueOutput::EnsureFile(Stream* stream, Slice key) {
   // All blob files of a key must be in one file.
   if (stream->writer != nullptr && stream->writer->estimated_bytes() >= context_.value_file_bytes &&
       key != stream->last_key)
@@ -95,7 +95,7 @@ Status ValueOutput::MoveOut(Record* record) {
   if (options->kind == TableKind::kList) return MoveOutList(*options, record);
   if (!put) return Status::OK();  // the table was not a list when this was written
   Stream* const stream = StreamOf(record->key);
-  LAVA_RETURN_IF_ERROR(MakeRoom(stream, record->key));
+  LAVA_RETURN_IF_ERROR(EnsureFile(stream, record->key));
   LAVA_RETURN_IF_ERROR(stream->writer->Add(record->key, stream->id, record->value));
   const std::optional<uint64_t> timestamp = TimestampOf(*options, record->value);
   Count(stream, record->key, record->value.size(), timestamp);
@@ -114,7 +114,7 @@ Status ValueOutput::MoveOutList(const TableOptions& options, Record* record) {
       largest = &part;
   if (largest == nullptr || !Separates(record->key, largest->bytes.size())) return Status::OK();
   Stream* const stream = StreamOf(record->key);
-  LAVA_RETURN_IF_ERROR(MakeRoom(stream, record->key));
+  LAVA_RETURN_IF_ERROR(EnsureFile(stream, record->key));
   LAVA_RETURN_IF_ERROR(stream->writer->Add(record->key, stream->id, largest->bytes));
   const uint64_t raw_bytes = largest->bytes.size();
   // Only the reference carries the timestamp: the file must not expire before a compaction has
@@ -136,7 +136,7 @@ Status ValueOutput::MoveOutList(const TableOptions& options, Record* record) {
 Status ValueOutput::MoveStored(Record* record, const StoredValue& stored,
                                std::optional<uint64_t> timestamp) {
   Stream* const stream = StreamOf(record->key);
-  LAVA_RETURN_IF_ERROR(MakeRoom(stream, record->key));
+  LAVA_RETURN_IF_ERROR(EnsureFile(stream, record->key));
   LAVA_RETURN_IF_ERROR(stream->writer->AddStored(record->key, stream->id, stored.codec,
                                                  stored.raw_bytes, stored.bytes));
   Count(stream, record->key, stored.raw_bytes, timestamp);
@@ -147,7 +147,7 @@ Status ValueOutput::MoveStored(Record* record, const StoredValue& stored,
 Status ValueOutput::AddStored(Slice key, const FileId& blob_file, bool hot, Compression codec,
                               uint32_t raw_bytes, Slice stored, std::optional<uint64_t> timestamp) {
   Stream* stream = hot ? &hot_ : &cold_;
-  LAVA_RETURN_IF_ERROR(MakeRoom(stream, key));
+  LAVA_RETURN_IF_ERROR(EnsureFile(stream, key));
   Count(stream, key, raw_bytes, timestamp);
   return stream->writer->AddStored(key, blob_file, codec, raw_bytes, stored);
 }
@@ -160,7 +160,7 @@ void ValueOutput::Count(Stream* stream, Slice key, uint64_t raw_bytes,
 Status ValueOutput::Add(Slice key, const FileId& blob_file, bool hot, Slice value,
                         std::optional<uint64_t> timestamp) {
   Stream* stream = hot ? &hot_ : &cold_;
-  LAVA_RETURN_IF_ERROR(MakeRoom(stream, key));
+  LAVA_RETURN_IF_ERROR(EnsureFile(stream, key));
   Count(stream, key, value.size(), timestamp);
   return stream->writer->Add(key, blob_file, value);
 }

@@ -84,7 +84,7 @@ class ValueOutput final : public SegmentOutput {
   Status AddFile(const FileId& id, const ValueFileProperties& properties,
                  std::map<uint64_t, TableShare> tables, uint64_t group, bool hot);
   /// Opens a new file if the stream has none or its file is full.
-  Status MakeRoom(Stream* stream, Slice key);
+  Status EnsureFile(Stream* stream, Slice key);
   void Count(Stream* stream, Slice key, uint64_t raw_bytes, std::optional<uint64_t> timestamp);
   Status EndFile(Stream* stream);
 

@@ -129,8 +129,9 @@ class JournalReader {
 
   // Whether a whole transaction begins there, whichever it is.
   bool WholeAt(uint64_t offset, TransactionHeader* header) const {
-    const uint64_t room = superblock_.extent_bytes - offset;
-    return room >= kBlockBytes && PeekTransaction(Bytes(offset, kBlockBytes), room, header) &&
+    const uint64_t rest_bytes = superblock_.extent_bytes - offset;
+    return rest_bytes >= kBlockBytes &&
+           PeekTransaction(Bytes(offset, kBlockBytes), rest_bytes, header) &&
            CheckTransaction(superblock_.uuid, *header,
                             Bytes(offset, TransactionBytes(header->payload_bytes)));
   }

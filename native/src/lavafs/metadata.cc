@@ -272,11 +272,11 @@ Status Metadata::CheckFiles(uint32_t extent_bytes) const {
     if (inode.links == 0) {
       return Status::Corruption("file " + std::to_string(number) + " has no name");
     }
-    const uint64_t room = ExtentsOf(number) * extent_bytes;
-    if (inode.size > room) {
+    const uint64_t allocated_bytes = ExtentsOf(number) * extent_bytes;
+    if (inode.size > allocated_bytes) {
       return Status::Corruption("file " + std::to_string(number) + " of " +
                                 std::to_string(inode.size) + " bytes has extents for " +
-                                std::to_string(room));
+                                std::to_string(allocated_bytes));
     }
   }
   return Status::OK();

@@ -7,7 +7,7 @@
 
 namespace lava::lavafs {
 
-// A file of at least this size gets extents in steps of this size, if there is room.
+// A file of at least this size gets extents in steps of this size, if there is space.
 static constexpr uint64_t kLargeStepBytes = 1 << 20;
 
 /// Maps the bytes of a file to the device.

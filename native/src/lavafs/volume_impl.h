@@ -105,7 +105,7 @@ class VolumeImpl : public Volume {
   // space.cc
   uint64_t JournalBytesDue() const LAVA_REQUIRES(mutex_);  // journal bytes between compactions
   uint64_t Reserve(bool may_use_reserve) const LAVA_REQUIRES(mutex_);
-  // Adds extents to a file, or none and returns NoSpace; extents_liked if there is room for them.
+  // Adds extents to a file, or none and returns NoSpace; extents_liked if there is space for them.
   // Makes removals durable when space is short.
   Status Extend(uint32_t inode, uint32_t extents, uint32_t extents_liked, bool may_use_reserve)
       LAVA_REQUIRES(mutex_);

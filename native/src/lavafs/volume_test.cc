@@ -275,7 +275,7 @@ TEST_F(VolumeTest, ARemovedFileIsReadAndWrittenAsLongAsItIsOpen) {
   EXPECT_TRUE(Reread().ok());
 }
 
-TEST_F(VolumeTest, AFullVolumeSaysSoAndGoesOnWhenThereIsRoom) {
+TEST_F(VolumeTest, AFullVolumeSaysSoAndGoesOnWhenThereIsSpace) {
   Format(32, 16);
   ASSERT_TRUE(Mount({.reserve_bytes = 4 * kExtent}).ok());
   Status full;

@@ -15,8 +15,8 @@ class ChargeObserver {
  public:
   virtual ~ChargeObserver() = default;
   /// Called during a charge, when total() already includes its bytes but the counter of their
-  /// purpose does not: the observer can make room before the memory is used. Must neither block nor
-  /// charge.
+  /// purpose does not: the observer can free memory before the memory is used. Must neither block
+  /// nor charge.
   virtual void Charged() = 0;
   /// Called before a TryCharge() is checked against the limit. False: refuse the charge.
   virtual bool Allows(uint64_t /*bytes*/) { return true; }

@@ -39,7 +39,7 @@ TEST(MemoryBudget, ARefusedChargeCountsNowhere) {
   EXPECT_FALSE(scans->TryCharge(1)) << "the slot's limit";
   EXPECT_TRUE(process.counter(kScans)->TryCharge(30));
   scans->Release(20);
-  EXPECT_FALSE(scans->TryCharge(31)) << "the process's limit, though the slot has room";
+  EXPECT_FALSE(scans->TryCharge(31)) << "the process's limit, though the slot is below its own";
   EXPECT_EQ(instance.total().used(), 40u);
   EXPECT_EQ(slot.total().used(), 40u);
   EXPECT_EQ(process.total().used(), 70u);
@@ -80,7 +80,7 @@ TEST(MemoryBudget, TellsOfChargesBelowBeforeTheirMemoryIsThere) {
   EXPECT_TRUE(process.counter(kMemtables)->TryCharge(2));
   instance.counter(kScans)->Release(5);
   EXPECT_EQ(observer.seen, (std::vector<uint64_t>{5, 7}));
-  EXPECT_EQ(observer.charged, (std::vector<uint64_t>{0, 5})) << "room is made first";
+  EXPECT_EQ(observer.charged, (std::vector<uint64_t>{0, 5})) << "memory is freed first";
   EXPECT_EQ(process.charged(), 2u);
 }
 

@@ -100,7 +100,7 @@ Span* PagePool::TakeSpan(uint32_t pages, bool of_slots, bool* is_zero) noexcept 
     if (!*is_zero) kept_bytes_ -= bytes;
     used_bytes_ += bytes;
   }
-  if (*is_zero) Fit();  // no kept span was large enough, and now there is less room for kept spans
+  if (*is_zero) Fit();  // no kept span was large enough, and now fewer spans may be kept
   return span;
 }
 
@@ -204,8 +204,8 @@ void PagePool::Fit() {
 }
 
 uint64_t PagePool::KeptBytesMax() const {
-  const Room* const room = room_.load(std::memory_order_acquire);
-  return room == nullptr ? kKeptBytesMin : room->KeptBytesMax();
+  const KeptPagesLimit* const limit = limit_.load(std::memory_order_acquire);
+  return limit == nullptr ? kKeptBytesMin : limit->KeptBytesMax();
 }
 
 PagePool::Statistics PagePool::statistics() const {

@@ -17,7 +17,7 @@ namespace lava {
 ///
 /// Sizes are rounded up to pages. An allocation of exactly 2 MiB is one huge page, if the system
 /// has huge pages. Allocations above SpanHeap::kSpanBytesMax get a mapping of their own. Freed
-/// pages stay resident for later allocations while there is room. The pool returns all others to
+/// pages stay resident for later allocations, up to a limit. The pool returns all others to
 /// the system and keeps only their addresses. Returning pages and faulting them in again costs more
 /// than using them, especially in small pieces.
 /// Threads:    any.
@@ -35,14 +35,14 @@ class PagePool {
   static constexpr size_t kFitBytes = size_t{1} << 20;
 
   /// Decides how many freed bytes may stay resident. Called by any thread, at each call that frees.
-  class Room {
+  class KeptPagesLimit {
    public:
-    virtual ~Room() = default;
+    virtual ~KeptPagesLimit() = default;
     virtual uint64_t KeptBytesMax() const = 0;
   };
 
-  /// room: may be null, then kKeptBytesMin may stay resident; must outlive the pool.
-  explicit PagePool(const Room* room = nullptr) : room_(room) {}
+  /// limit: may be null, then kKeptBytesMin may stay resident; must outlive the pool.
+  explicit PagePool(const KeptPagesLimit* limit = nullptr) : limit_(limit) {}
   ~PagePool();
   PagePool(const PagePool&) = delete;
   PagePool& operator=(const PagePool&) = delete;
@@ -61,10 +61,12 @@ class PagePool {
   Span* TakeSpan(uint32_t pages, bool of_slots, bool* is_zero) noexcept LAVA_EXCLUDES(mutex_);
   void PutSpan(Span* span) noexcept LAVA_EXCLUDES(mutex_);
 
-  /// room must outlive the pool.
-  void SetRoom(const Room* room) { room_.store(room, std::memory_order_release); }
-  /// Returns kept pages that exceed the room, and kFitBytes more, to the system. Call it when the
-  /// room may have shrunk; cheap if it has not.
+  /// limit must outlive the pool.
+  void SetKeptPagesLimit(const KeptPagesLimit* limit) {
+    limit_.store(limit, std::memory_order_release);
+  }
+  /// Returns kept pages that exceed the limit, and kFitBytes more, to the system. Call it when the
+  /// limit may be lower now; cheap if it has not.
   void Fit() LAVA_EXCLUDES(mutex_);
   /// Bytes that Allocate(bytes) takes from the pool.
   static constexpr size_t RoundUp(size_t bytes) {
@@ -105,7 +107,7 @@ class PagePool {
   std::atomic<uint64_t> kept_bytes_ LAVA_GUARDED_BY(mutex_){0};
   uint64_t mapped_bytes_ LAVA_GUARDED_BY(mutex_) = 0, returned_bytes_ LAVA_GUARDED_BY(mutex_) = 0;
   std::atomic<uint64_t> refusals_{0};
-  std::atomic<const Room*> room_;
+  std::atomic<const KeptPagesLimit*> limit_;
 };
 
 /// A zero-initialised array from the process's pool, or from the heap if it is smaller than a page.

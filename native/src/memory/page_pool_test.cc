@@ -116,14 +116,14 @@ TEST(PagePool, FreedPagesGoBackToTheSystemButForAFew) {
   for (char* chunk : chunks) pool.Free(chunk, kBytes);
 }
 
-struct RoomForTest : PagePool::Room {
+struct LimitForTest : PagePool::KeptPagesLimit {
   uint64_t KeptBytesMax() const override { return bytes; }
   uint64_t bytes = 0;
 };
 
-TEST(PagePool, KeepsWhatThereIsRoomFor) {
-  RoomForTest room;
-  PagePool pool(&room);
+TEST(PagePool, KeepsWhatTheLimitAllows) {
+  LimitForTest limit;
+  PagePool pool(&limit);
   constexpr size_t kBytes = 64 << 10, kCount = 512;  // 32 MiB
   std::vector<char*> chunks;
   const auto resident_bytes = [&] {
@@ -135,17 +135,17 @@ TEST(PagePool, KeepsWhatThereIsRoomFor) {
     chunks.push_back(pool.Allocate(kBytes));
     std::memset(chunks.back(), 1, kBytes);
   }
-  room.bytes = 16 << 20;
+  limit.bytes = 16 << 20;
   for (char* chunk : chunks) pool.Free(chunk, kBytes);
   EXPECT_EQ(pool.statistics().kept_bytes, 16u << 20);
   EXPECT_EQ(resident_bytes(), 16u << 20);
   pool.Fit();
-  EXPECT_EQ(pool.statistics().kept_bytes, 16u << 20) << "there is room for it";
-  room.bytes = 12 << 20;
+  EXPECT_EQ(pool.statistics().kept_bytes, 16u << 20) << "the limit allows it";
+  limit.bytes = 12 << 20;
   pool.Fit();
-  EXPECT_EQ(pool.statistics().kept_bytes, room.bytes - PagePool::kFitBytes);
-  EXPECT_EQ(resident_bytes(), room.bytes - PagePool::kFitBytes);
-  room.bytes = 0;
+  EXPECT_EQ(pool.statistics().kept_bytes, limit.bytes - PagePool::kFitBytes);
+  EXPECT_EQ(resident_bytes(), limit.bytes - PagePool::kFitBytes);
+  limit.bytes = 0;
   pool.Fit();
   EXPECT_EQ(pool.statistics().kept_bytes, 0u);
 }
@@ -182,9 +182,9 @@ TEST(PagePool, WhatIsTooLargeForItIsMappedByItself) {
 }
 
 TEST(PagePool, FreeNeighboursServeALargerPiece) {
-  RoomForTest room;
-  room.bytes = 64 << 20;
-  PagePool pool(&room);
+  LimitForTest limit;
+  limit.bytes = 64 << 20;
+  PagePool pool(&limit);
   std::vector<char*> pieces;
   for (int i = 0; i < 64; ++i) pieces.push_back(pool.Allocate(16 * kPage));
   for (int i = 0; i < 64; i += 2) pool.Free(pieces[static_cast<size_t>(i)], 16 * kPage);
@@ -197,8 +197,8 @@ TEST(PagePool, FreeNeighboursServeALargerPiece) {
 }
 
 TEST(PagePool, WhatIsUsedAndKeptIsWhatIsResident) {
-  RoomForTest room;
-  PagePool pool(&room);
+  LimitForTest limit;
+  PagePool pool(&limit);
   std::mt19937 random(3);
   std::vector<std::pair<char*, size_t>> held;
   uint64_t ranges_bytes = 0;
@@ -213,7 +213,7 @@ TEST(PagePool, WhatIsUsedAndKeptIsWhatIsResident) {
       // Touch every page: all allocated pages must be resident.
       for (size_t at = 0; at < bytes; at += kPage) held.back().first[at] = 1;
     }
-    room.bytes = random() % 2 == 0 ? 0 : 32 << 20;
+    limit.bytes = random() % 2 == 0 ? 0 : 32 << 20;
     if (i % 64 == 0) pool.Fit();
   }
   std::set<Range*> ranges;
@@ -279,7 +279,7 @@ TEST(PagePool, PagesThatTheKernelDoesNotTakeBackAreKeptAndUsedAgain) {
   pool.Fit();
   EXPECT_GT(pool.statistics().refusals, 0u);
   EXPECT_EQ(pool.statistics().used_bytes, 0u);
-  EXPECT_EQ(pool.statistics().kept_bytes, pieces.size() * kMax) << "resident, whatever the room";
+  EXPECT_EQ(pool.statistics().kept_bytes, pieces.size() * kMax) << "resident, whatever the limit";
   // Zeroed on request, although the memory is reused.
   char* const again = pool.Allocate(kMax, /*zeroed=*/true);
   EXPECT_TRUE(std::all_of(again, again + kMax, [](char c) { return c == 0; }));

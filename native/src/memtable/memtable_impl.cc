@@ -12,7 +12,7 @@ namespace {
 
 // Values up to this size are stored in their entry, larger ones in a slot of their own.
 constexpr size_t kInlineValueBytesMax = 1024;
-// Every entry has room for the slot of an external value.
+// Every entry has space for the slot of an external value.
 constexpr size_t kInlineBytesMin = sizeof(MemtableEntry::ValueSlot);
 // Once a run has been read in order, at most this many new entries wait for the next ordered read,
 // which limits its cost. A run that is never read in order is sorted only by its flush.

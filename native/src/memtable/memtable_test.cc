@@ -285,7 +285,7 @@ TEST(MemTable, ListGrowthIsAmortised) {
 }
 
 // The memory of the replaced bytes is freed.
-TEST(MemTable, AReplacedTailGivesItsRoomBack) {
+TEST(MemTable, AReplacedTailGivesItsMemoryBack) {
   MemoryCounter counter;
   auto table = MemTable::Create(&counter);
   std::string want;

@@ -13,7 +13,7 @@ struct GcEffortInput {
   /// Additional cost of rewriting a byte that a checkpoint has, in percent of reading and writing
   /// it: the next incremental checkpoint uploads the byte again. 0: none.
   uint32_t upload_cost_percent = 0;
-  /// Only collections can make room, so any garbage is worth collecting.
+  /// Only collections can free space, so any garbage is worth collecting.
   bool last_resort = false;
 };
 /// Fullness from which collections do more (LavaStore Figure 9).

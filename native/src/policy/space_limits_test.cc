@@ -95,7 +95,7 @@ TEST(SpaceLimits, LimitsThatContradictEachOtherNeverStopBelowTheHighOne) {
                  {.low_percent = 300, .high_percent = 150, .live_bytes_floor = 0});
   EXPECT_FALSE(pressure.stop);
   EXPECT_EQ(pressure.slow, 0);
-  // A ratio below 100 % counts as 100 %: live data always has room.
+  // A ratio below 100 % counts as 100 %: live data always fits.
   EXPECT_FALSE(JudgeSpace({.file_bytes = 999, .live_bytes = kLive},
                           {.high_percent = 50, .live_bytes_floor = 0})
                    .stop);
@@ -133,7 +133,7 @@ TEST(SpaceLimits, TheSlowedRateFallsToASixteenth) {
   EXPECT_EQ(SlowedBytesPerSecond({.slow = 1}, 1, 0), 1u);
 }
 
-TEST(SpaceLimits, HalfWayWritesComeAsFastAsCollectionsMakeRoom) {
+TEST(SpaceLimits, HalfWayWritesComeAsFastAsCollectionsFreeSpace) {
   EXPECT_EQ(SlowedBytesPerSecond({}, 1600, 9000), 0u);
   EXPECT_EQ(SlowedBytesPerSecond({.slow = 0.5}, 1600, 9000), 9000u);
   EXPECT_GT(SlowedBytesPerSecond({.slow = 0.4}, 1600, 9000), 9000u);

@@ -37,11 +37,11 @@ std::vector<uint32_t> OverlapsOf(const Mergeables& files) {
   return OverlapCounts(ranges);
 }
 
-// Limits the bytes that a compaction rewrites. Give() takes the files of one reason while there is
-// room, the highest measure first; the other files get a reason for being left.
-class Room {
+// Limits the bytes that a compaction rewrites. Spend() takes the files of one reason while the
+// budget lasts, the highest measure first; the other files get a reason for being left.
+class RewriteBudget {
  public:
-  Room(const Mergeables& files, const ValueMergeOptions& options, MergeReasons* reasons)
+  RewriteBudget(const Mergeables& files, const ValueMergeOptions& options, MergeReasons* reasons)
       : files_(files),
         left_(options.bytes_max),
         order_left_(options.order_bytes_max),
@@ -49,7 +49,7 @@ class Room {
         reasons_(*reasons) {}
 
   template <typename Measure>
-  void Give(ValueMergeReason reason, bool paid_by_scans, Measure measure) {
+  void Spend(ValueMergeReason reason, bool paid_by_scans, Measure measure) {
     std::vector<size_t> wanted;
     for (size_t i = 0; i < files_.size(); ++i)
       if (reasons_[i] == reason) wanted.push_back(i);
@@ -59,7 +59,7 @@ class Room {
       const uint64_t bytes = files_[i].reached;
       const uint64_t cost = paid_by_scans ? OrderCost(files_[i], upload_cost_percent_) : 0;
       if (bytes > left_) {
-        reasons_[i] = ValueMergeReason::kNoRoom;
+        reasons_[i] = ValueMergeReason::kJobFull;
       } else if (cost > order_left_) {
         reasons_[i] = ValueMergeReason::kUnpaid;
       } else {
@@ -102,9 +102,9 @@ class AutomaticRules final : public ValueRules {
       }
       reasons.push_back(reason);
     }
-    Room room(files, options, &reasons);
-    room.Give(ValueMergeReason::kDirty, false, [&](size_t i) { return GarbageShare(files[i]); });
-    room.Give(ValueMergeReason::kTangled, true, [&](size_t i) { return overlaps[i]; });
+    RewriteBudget budget(files, options, &reasons);
+    budget.Spend(ValueMergeReason::kDirty, false, [&](size_t i) { return GarbageShare(files[i]); });
+    budget.Spend(ValueMergeReason::kTangled, true, [&](size_t i) { return overlaps[i]; });
     return reasons;
   }
   std::vector<size_t> PickCollection(const std::vector<GcFile>& files,
@@ -165,10 +165,10 @@ class MergeRules final : public ValueRules {
       }
       reasons.push_back(reason);
     }
-    Room room(files, options, &reasons);
-    room.Give(ValueMergeReason::kDirty, false, [&](size_t i) { return GarbageShare(files[i]); });
-    room.Give(ValueMergeReason::kMovesDown, false, [&](size_t i) { return overlaps[i]; });
-    room.Give(ValueMergeReason::kTangled, false, [&](size_t i) { return overlaps[i]; });
+    RewriteBudget budget(files, options, &reasons);
+    budget.Spend(ValueMergeReason::kDirty, false, [&](size_t i) { return GarbageShare(files[i]); });
+    budget.Spend(ValueMergeReason::kMovesDown, false, [&](size_t i) { return overlaps[i]; });
+    budget.Spend(ValueMergeReason::kTangled, false, [&](size_t i) { return overlaps[i]; });
     return reasons;
   }
   std::vector<size_t> PickCollection(const std::vector<GcFile>& files,
@@ -193,7 +193,7 @@ const char* NameOf(ValueMergeReason reason) {
       return "left, the level is too high";
     case ValueMergeReason::kUnpaid:
       return "left, too few scans";
-    case ValueMergeReason::kNoRoom:
+    case ValueMergeReason::kJobFull:
       return "left, the job is large enough";
     case ValueMergeReason::kDirty:
       return "merged, for its garbage";

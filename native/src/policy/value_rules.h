@@ -41,7 +41,7 @@ enum class ValueMergeReason : uint8_t {
   kCollection,  // left: a collection is cheaper for its garbage, or is the policy
   kTooHigh,     // left: the level is not one of the last two
   kUnpaid,      // left: it overlaps many files, but too few bytes were scanned
-  kNoRoom,      // left: the job rewrites enough already
+  kJobFull,     // left: the job rewrites enough already
   kDirty,       // merged: its garbage goes with the inputs
   kTangled,     // merged: it overlaps many files
   kMovesDown,   // merged: its keys move to a lower level

@@ -91,7 +91,7 @@ TEST(ValueRules, AutomaticTakesGarbageThatGoesWithTheInputs) {
             "left, nothing is gained\n");
 }
 
-TEST(ValueRules, TheDirtiestComeFirstAsFarAsThereIsRoom) {
+TEST(ValueRules, TheDirtiestComeFirstAsFarAsTheJobAllows) {
   ValueMergeOptions options = MergeOptionsForTest();
   options.bytes_max = 100;
   const RuleRow rows[] = {
@@ -181,7 +181,7 @@ TEST(ValueRules, MergeTakesWhatMovesDownAndWhatIsTangledOrDirtyBelow) {
       {"busy", "a-b of 100 garbage 50 reached 5 busy", "left, another job has it\n"},
       {"large values as well", "a-b of 99999 garbage 0 reached 500 records 1",
        "merged, its keys move down\n"},
-      {"no more than there is room", "a-b of 9999 garbage 0 reached 1001",
+      {"no more than the job allows", "a-b of 9999 garbage 0 reached 1001",
        "left, the job is large enough\n"},
   };
   Expect(ValuePolicy::kMerge, MergeOptionsForTest(), rows);

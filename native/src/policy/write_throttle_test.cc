@@ -33,7 +33,7 @@ TEST(WriteThrottle, Table) {
       {"one below the stall", [](ThrottleInput* i) { i->l0_depth = 23; }, StallCondition::kNone},
       {"at the stall", [](ThrottleInput* i) { i->l0_depth = 24; },
        StallCondition::kWaitForCompaction},
-      {"sealed runs full, but room", [](ThrottleInput* i) { i->sealed_runs = 4; },
+      {"sealed runs full, but the write fits", [](ThrottleInput* i) { i->sealed_runs = 4; },
        StallCondition::kNone},
       {"memtable full", [](ThrottleInput* i) { i->active_bytes = 16 * kMiB; },
        StallCondition::kSeal},

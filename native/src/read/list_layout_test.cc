@@ -48,7 +48,7 @@ TEST(ListLayout, ManyReferencesOfMoreThanAListMayHaveAreRefused) {
       << status.ToString();
 }
 
-TEST(ListLayout, SoAreThoseWhoseSumHasNoRoomInANumber) {
+TEST(ListLayout, SoAreThoseWhoseSumOverflows) {
   ListLayout layout;
   EXPECT_TRUE(layout.Read(Reference(1, UINT64_MAX) + Reference(2, 2)).IsCorruption());
 }

@@ -143,7 +143,7 @@ TEST(ValueFetch, WhatNoFileHasIsCorruption) {
 }
 
 // Memory for a value is allocated before the value is read.
-TEST(ValueFetch, AReferenceToMoreThanThereIsIsCorruptionBeforeRoomIsMade) {
+TEST(ValueFetch, AReferenceToMoreThanThereIsIsCorruptionBeforeMemoryIsReserved) {
   FetchTree tree;
   tree.Put(NumberedKey(1), Value(1, 200));
   tree.SealAndFlush();

@@ -62,7 +62,7 @@ class KeySstWriter final : public TableWriter {
   void Count(const Record& record);
   void AddHashes(const Record& record, uint64_t hash, size_t shared);
   /// Ends blocks that a record of this size does not fit into. key must differ from the last key.
-  void MakeRoom(Slice key, bool decoupled, size_t bytes);
+  void EndFullBlocks(Slice key, bool decoupled, size_t bytes);
   /// key: the greatest key that the block or index partition is responsible for.
   void FlushBlock(const std::string& key);
   void FlushIndexPartition(const std::string& key);
@@ -209,7 +209,7 @@ Status KeySstWriter::AddChecked(const Record& record) {
   // Both records of a key stand in one index partition, or one data block, so that a lookup reads
   // only one.
   if (!same_key)
-    MakeRoom(record.key, decoupled, record.key.size() - own_shared + record.value.size() + 8);
+    EndFullBlocks(record.key, decoupled, record.key.size() - own_shared + record.value.size() + 8);
   uint64_t hash = record.kind == RecordKind::kPrefixDelete ? PrefixDeleteHash(record.key)
                                                            : PointHash(record.key);
   if (decoupled) hash = DecoupledHash(hash);
@@ -277,7 +277,7 @@ BlockHandle KeySstWriter::WriteBlock(Slice raw, bool compress) {
   return handle;
 }
 
-void KeySstWriter::MakeRoom(Slice key, bool decoupled, size_t bytes) {
+void KeySstWriter::EndFullBlocks(Slice key, bool decoupled, size_t bytes) {
   if (decoupled) {
     // Limits decoupled records to the size of a data block, which a lookup with a cold cache reads.
     const DataBlockBuilder& records = index_partition_.decoupled;

@@ -92,11 +92,11 @@ Result<bool> ChangelogEntryFileReader::HoldsEntries() const {
 
 Status ChangelogEntryFileReader::Take(uint64_t offset, std::string* bytes) const {
   char front[kRecordFrontBytes];
-  const uint64_t room = end_ - std::min(offset, end_);
-  const size_t front_bytes = std::min<uint64_t>(room, sizeof(front));
+  const uint64_t rest_bytes = end_ - std::min(offset, end_);
+  const size_t front_bytes = std::min<uint64_t>(rest_bytes, sizeof(front));
   LAVA_RETURN_IF_ERROR(file_.Read(offset, front_bytes, front));
   uint64_t length = 0;
-  if (const char* error = RecordBytes({front, front_bytes}, room, &length); error != nullptr)
+  if (const char* error = RecordBytes({front, front_bytes}, rest_bytes, &length); error != nullptr)
     return CorruptionAt(file_.path(), offset, error);
   const size_t before = bytes->size();
   bytes->resize(before + length);

@@ -141,14 +141,14 @@ void EncodeRecord(uint64_t unique_id, uint64_t offset, uint32_t blob_file, Slice
   SealBlock(unique_id, offset, value.codec, value.raw_bytes, out);
 }
 
-const char* RecordBytes(Slice front, uint64_t room, uint64_t* bytes) {
+const char* RecordBytes(Slice front, uint64_t rest_bytes, uint64_t* bytes) {
   Slice rest = front;
   uint32_t blob_file = 0, key_bytes = 0, stored_bytes = 0;
   if (!GetVarint32(&rest, &blob_file) || !GetVarint32(&rest, &key_bytes) ||
       !GetVarint32(&rest, &stored_bytes))
     return "a record's lengths are cut short";
   *bytes = front.size() - rest.size() + uint64_t{key_bytes} + stored_bytes + kBlockTrailerBytes;
-  return *bytes <= room ? nullptr : "a record's lengths pass the end of where it stands";
+  return *bytes <= rest_bytes ? nullptr : "a record's lengths pass the end of where it stands";
 }
 
 uint64_t StoredBytesOf(uint32_t blob_file, uint64_t key_bytes, uint64_t record_bytes) {

@@ -98,9 +98,9 @@ Status DecodeRecord(const RecordSource& source, uint64_t offset, Slice bytes, Re
 Status WrongChecksum(const std::string& path, uint64_t offset, uint64_t record_bytes);
 
 /// Computes a record's length from its first bytes. front: kRecordFrontBytes bytes, or all that are
-/// left. room: bytes from the record's beginning to the end of all records. Returns null, or an
-/// error message.
-const char* RecordBytes(Slice front, uint64_t room, uint64_t* bytes);
+/// left. rest_bytes: bytes from the record's beginning to the end of all records. Returns null, or
+/// an error message.
+const char* RecordBytes(Slice front, uint64_t rest_bytes, uint64_t* bytes);
 inline constexpr size_t kRecordFrontBytes = 15;
 
 /// Bytes of the stored value in a record of a value log; 0 if no such record exists.

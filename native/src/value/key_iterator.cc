@@ -37,8 +37,8 @@ Status KeyIterator::TakeEntry() {
   const KeyBlockEntry& entry = cursor_.entry();
   if (entry.blob_file >= head_.blob_files.size())
     return head_.Malformed(block_offset_, "a key's blob file is not in the file's blob files");
-  uint64_t room = head_.top.records_end() - offset_;
-  if (entry.record_bytes < kRecordBytesMin || entry.record_bytes > room)
+  uint64_t rest_bytes = head_.top.records_end() - offset_;
+  if (entry.record_bytes < kRecordBytesMin || entry.record_bytes > rest_bytes)
     return head_.Malformed(block_offset_, "a key's record does not fit where it stands");
   same_key_ = records_ > 0 && order == 0;
   if (records_ > 0 &&

@@ -45,7 +45,8 @@ const char* LogIndex::Load(Slice payload, uint64_t records_end, size_t blob_file
         record.bytes > records_end - record.offset)
       return "a record of the log index does not fit where records stand";
     live_bytes += record.bytes;
-    if (live_bytes > records_end) return "the records of the log index are more than there is room";
+    if (live_bytes > records_end)
+      return "the records of the log index are more than the file holds";
     keys_.append(key);
     key_ends_.push_back(keys_.size());
     records_.push_back(record);

@@ -32,8 +32,8 @@ Status ReadPiece(const fs::RandomFile& file, uint64_t at, uint64_t end, const Pi
   return file.Read(at, length, read.buffer.data());
 }
 
-// Returns false if this is not a record of key, or if it does not fit into room.
-bool ParseFront(Slice bytes, uint64_t room, Slice key, Front* front) {
+// Returns false if this is not a record of key, or if it does not fit into rest_bytes.
+bool ParseFront(Slice bytes, uint64_t rest_bytes, Slice key, Front* front) {
   Slice rest = bytes, found;
   uint32_t key_bytes = 0;
   if (!GetVarint32(&rest, &front->blob_file) || !GetVarint32(&rest, &key_bytes) ||
@@ -41,7 +41,7 @@ bool ParseFront(Slice bytes, uint64_t room, Slice key, Front* front) {
     return false;
   front->bytes = bytes.size() - rest.size();
   front->record_bytes = front->bytes + uint64_t{front->stored_bytes} + kBlockTrailerBytes;
-  return found == key && front->record_bytes <= room;
+  return found == key && front->record_bytes <= rest_bytes;
 }
 
 // The part of a piece that lies within [begin, end). at: where the piece begins.

@@ -72,7 +72,7 @@ Status ValueHead::ReadTop() {
     return Malformed(offset, "the properties count other partitions than the top index");
   if (properties.records > top.records_end() / kRecordBytesMin ||
       (properties.records == 0) != (top.records_end() == 0))
-    return Malformed(offset, "the properties count records that have no room");
+    return Malformed(offset, "the properties count more records than fit");
   return Status::OK();
 }
 

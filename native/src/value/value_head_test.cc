@@ -54,7 +54,7 @@ TEST_F(ValueHeadTest, BlocksAreChecked) {
   EXPECT_TRUE((*head)->LoadBlock(handle, &raw).IsCorruption()) << "behind the file's end";
 }
 
-TEST_F(ValueHeadTest, CountsOfPropertiesMustHaveRoom) {
+TEST_F(ValueHeadTest, CountsOfPropertiesMustFit) {
   // The counts of records and of index partitions have one byte each.
   const std::string good = image_.bytes;
   image_.bytes[image_.properties.offset] ^= 1;

@@ -318,7 +318,7 @@ TEST(LogIndexTest, WhatCannotBeIsNotLoaded) {
               b->Add(std::string(100, 'k'), {0, 100, 5});
             }),
             "")
-      << "no room for its key";
+      << "no space for its key";
   EXPECT_NE(load([](auto* b) {
               b->Add("b", {0, 100, 5});
               b->Add("a", {100, 100, 5});

@@ -36,11 +36,12 @@ class LogVerifier {
 
  private:
   Status ReadRecord(uint64_t offset, RecordView* record) {
-    const uint64_t room = log_.records_end() - offset;
+    const uint64_t rest_bytes = log_.records_end() - offset;
     Slice bytes;
     uint64_t length = 0;
-    LAVA_RETURN_IF_ERROR(window_.Read(offset, std::min<uint64_t>(room, kRecordFrontBytes), &bytes));
-    if (const char* error = RecordBytes(bytes, room, &length); error != nullptr)
+    LAVA_RETURN_IF_ERROR(
+        window_.Read(offset, std::min<uint64_t>(rest_bytes, kRecordFrontBytes), &bytes));
+    if (const char* error = RecordBytes(bytes, rest_bytes, &length); error != nullptr)
       return head_.Malformed(offset, error);
     LAVA_RETURN_IF_ERROR(window_.Read(offset, length, &bytes));
     RecordSource source = head_.source();

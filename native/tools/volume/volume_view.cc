@@ -73,8 +73,8 @@ Result<std::optional<VolumeView::Finding>> VolumeView::StrayIn(uint32_t extent) 
   for (uint64_t at = 0; at < extent_bytes;) {
     LAVA_RETURN_IF_ERROR(ReadAligned(device_.get(), begin + at, kBlockBytes, &memory));
     TransactionHeader header;
-    const uint64_t room = extent_bytes - at;
-    if (!PeekTransaction({memory.data(), kBlockBytes}, room, &header)) break;
+    const uint64_t rest_bytes = extent_bytes - at;
+    if (!PeekTransaction({memory.data(), kBlockBytes}, rest_bytes, &header)) break;
     const uint64_t bytes = TransactionBytes(header.payload_bytes);
     LAVA_RETURN_IF_ERROR(ReadAligned(device_.get(), begin + at, bytes, &memory));
     if (!CheckTransaction(image_.superblock.uuid, header, {memory.data(), bytes})) break;

@@ -24,18 +24,18 @@ Status ArraySource::Read(uint64_t offset, size_t length, char* to) {
   return Status::OK();
 }
 
-bool ArraySink::HasRoom() const {
-  return array_ != nullptr && off_ >= 0 && room_ >= 0 &&
-         off_ <= env_->GetArrayLength(array_) - room_;
+bool ArraySink::FitsArray() const {
+  return array_ != nullptr && off_ >= 0 && capacity_ >= 0 &&
+         off_ <= env_->GetArrayLength(array_) - capacity_;
 }
 
 bool ArraySink::Begin(uint64_t bytes) {
   begun_ = true;
   bytes_ = bytes;
-  if (!is_new_) return bytes <= static_cast<uint64_t>(room_) && HasRoom();
+  if (!is_new_) return bytes <= static_cast<uint64_t>(capacity_) && FitsArray();
   if (bytes > kJavaArrayMax) return false;
-  room_ = static_cast<jint>(bytes);
-  array_ = env_->NewByteArray(room_);
+  capacity_ = static_cast<jint>(bytes);
+  array_ = env_->NewByteArray(capacity_);
   return array_ != nullptr;
 }
 
@@ -56,11 +56,11 @@ jbyteArray ArraySink::Finish(Status status, jint* length) {
   Check(std::move(status));
   if (bytes_ > kJavaArrayMax) ThrowTooLarge(bytes_);
   *length = static_cast<jint>(bytes_);
-  if (*length > room_) return nullptr;
-  if (!HasRoom()) {
-    CheckRange(array_, off_, room_, "output array");
+  if (*length > capacity_) return nullptr;
+  if (!FitsArray()) {
+    CheckRange(array_, off_, capacity_, "output array");
     ThrowOutOfBounds("output array: it has not " + std::to_string(off_) + " and " +
-                     std::to_string(room_) + " bytes");
+                     std::to_string(capacity_) + " bytes");
   }
   return array_;
 }

@@ -28,8 +28,8 @@ class ArraySource final : public ValueSource {
 class ArraySink final : public ValueSink {
  public:
   explicit ArraySink(JNIEnv* env) : env_(env) {}
-  ArraySink(JNIEnv* env, jbyteArray out, jint off, jint room)
-      : env_(env), is_new_(false), array_(out), off_(off), room_(room) {}
+  ArraySink(JNIEnv* env, jbyteArray out, jint off, jint capacity)
+      : env_(env), is_new_(false), array_(out), off_(off), capacity_(capacity) {}
   bool Begin(uint64_t bytes) override;
   Status Add(Slice piece) override;
 
@@ -40,13 +40,13 @@ class ArraySink final : public ValueSink {
   jbyteArray Finish(Status status, jint* length);
 
  private:
-  bool HasRoom() const;
+  bool FitsArray() const;
 
   JNIEnv* const env_;
   const bool is_new_ = true;
   bool begun_ = false;
   jbyteArray array_ = nullptr;
-  jint off_ = 0, room_ = 0;
+  jint off_ = 0, capacity_ = 0;
   uint64_t bytes_ = 0, done_ = 0;
 };
 

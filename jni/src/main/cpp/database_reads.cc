@@ -29,13 +29,13 @@ jint Length(Slice value) {
 }
 
 jint Get(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray key, jint key_off,
-         jint key_len, jint prefix_len, jbyteArray out, jint out_off, jint out_room) {
+         jint key_len, jint prefix_len, jbyteArray out, jint out_off, jint out_capacity) {
   return Entry(env, kNotFound, [&]() -> jint {
     Use<DatabaseHandle> use(handle);
-    KeyBytes key_room(&ThreadScratch().key);
-    const Slice bytes = CopyIn(env, key, key_off, key_len, "key", &key_room);
+    KeyBytes key_buffer(&ThreadScratch().key);
+    const Slice bytes = CopyIn(env, key, key_off, key_len, "key", &key_buffer);
     ScratchValue value;
-    ArraySink sink(env, out, out_off, out_room);
+    ArraySink sink(env, out, out_off, out_capacity);
     Status status = use->db()->GetTo(ToTable(table), {bytes, CheckPrefix(prefix_len, bytes.size())},
                                      value.get(), &sink);
     if (status.IsNotFound()) return kNotFound;
@@ -46,7 +46,7 @@ jint Get(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray key, jint k
     }
     Check(std::move(status));
     const jint length = Length(value.data());
-    if (length <= out_room) CopyOut(env, value.data(), out, out_off, out_room);
+    if (length <= out_capacity) CopyOut(env, value.data(), out, out_off, out_capacity);
     return length;
   });
 }
@@ -56,8 +56,8 @@ jbyteArray GetNew(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray ke
   return Entry(env, jbyteArray{}, [&]() -> jbyteArray {
     Use<DatabaseHandle> use(handle);
     UseSnapshot view(snapshot, use->state().get());
-    KeyBytes key_room(&ThreadScratch().key);
-    const Slice bytes = CopyIn(env, key, key_off, key_len, "key", &key_room);
+    KeyBytes key_buffer(&ThreadScratch().key);
+    const Slice bytes = CopyIn(env, key, key_off, key_len, "key", &key_buffer);
     ScratchValue value;
     ArraySink sink(env);
     Status status = use->db()->GetTo(ToTable(table), {bytes, CheckPrefix(prefix_len, bytes.size())},
@@ -77,8 +77,8 @@ jboolean Contains(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray ke
   return Entry(env, jboolean{JNI_FALSE}, [&]() -> jboolean {
     Use<DatabaseHandle> use(handle);
     UseSnapshot view(snapshot, use->state().get());
-    KeyBytes key_room(&ThreadScratch().key);
-    const Slice bytes = CopyIn(env, key, key_off, key_len, "key", &key_room);
+    KeyBytes key_buffer(&ThreadScratch().key);
+    const Slice bytes = CopyIn(env, key, key_off, key_len, "key", &key_buffer);
     Status status = use->db()->Contains(ToTable(table),
                                         {bytes, CheckPrefix(prefix_len, bytes.size())}, view.get());
     if (status.IsNotFound()) return JNI_FALSE;
@@ -91,9 +91,9 @@ jboolean ContainsPrefix(JNIEnv* env, jobject, jlong handle, jlong table, jbyteAr
                         jint prefix_off, jint prefix_len) {
   return Entry(env, jboolean{JNI_FALSE}, [&]() -> jboolean {
     Use<DatabaseHandle> use(handle);
-    KeyBytes room(&ThreadScratch().key);
+    KeyBytes buffer(&ThreadScratch().key);
     Status status = use->db()->ContainsPrefix(
-        ToTable(table), CopyIn(env, prefix, prefix_off, prefix_len, "prefix", &room));
+        ToTable(table), CopyIn(env, prefix, prefix_off, prefix_len, "prefix", &buffer));
     if (status.IsNotFound()) return JNI_FALSE;
     Check(std::move(status));
     return JNI_TRUE;
@@ -106,14 +106,15 @@ void PutInt32(char* to, uint32_t v) {
 
 // Writes the page after its header, and the packed sections after its last key. If `out` is too
 // small, returns the size that it must have.
-jint WritePage(JNIEnv* env, const ScanPage& page, Slice sections, jbyteArray out, jint out_room) {
+jint WritePage(JNIEnv* env, const ScanPage& page, Slice sections, jbyteArray out,
+               jint out_capacity) {
   const size_t needed =
       kPageHeaderBytes + page.bytes.size() + page.last_key.size() + sections.size();
   if (needed > static_cast<size_t>(std::numeric_limits<jint>::max() - 8)) {
     Check(Status::NotSupported("an entry of " + std::to_string(page.bytes.size()) +
                                " bytes does not fit into a page: read it alone"));
   }
-  if (needed > static_cast<size_t>(out_room)) return static_cast<jint>(needed);
+  if (needed > static_cast<size_t>(out_capacity)) return static_cast<jint>(needed);
   std::array<char, kPageHeaderBytes> header;
   PutInt32(&header[0], page.entries);
   const auto section_count = static_cast<uint32_t>(sections.size() / ScanSection::kBytes);
@@ -122,15 +123,16 @@ jint WritePage(JNIEnv* env, const ScanPage& page, Slice sections, jbyteArray out
   PutInt32(&header[12], static_cast<uint32_t>(page.last_key.size()));
   const auto entries_end = static_cast<jint>(kPageHeaderBytes + page.bytes.size());
   // The header is written last: no JNI call follows one that may have failed.
-  CheckRange(out, 0, out_room, "page");
-  if (env->GetArrayLength(out) < out_room) ThrowOutOfBounds("page: array is smaller than its room");
-  CopyOut(env, page.bytes, out, kPageHeaderBytes, out_room - jint{kPageHeaderBytes});
-  CopyOut(env, page.last_key, out, entries_end, out_room - entries_end);
+  CheckRange(out, 0, out_capacity, "page");
+  if (env->GetArrayLength(out) < out_capacity)
+    ThrowOutOfBounds("page: the array is smaller than its stated capacity");
+  CopyOut(env, page.bytes, out, kPageHeaderBytes, out_capacity - jint{kPageHeaderBytes});
+  CopyOut(env, page.last_key, out, entries_end, out_capacity - entries_end);
   if (!sections.empty()) {
     const auto key_end = entries_end + static_cast<jint>(page.last_key.size());
-    CopyOut(env, sections, out, key_end, out_room - key_end);
+    CopyOut(env, sections, out, key_end, out_capacity - key_end);
   }
-  CopyOut(env, Slice(header.data(), header.size()), out, 0, out_room);
+  CopyOut(env, Slice(header.data(), header.size()), out, 0, out_capacity);
   return 0;
 }
 
@@ -147,16 +149,16 @@ struct RecycledPage {
 
 jint Scan(JNIEnv* env, jclass, jlong handle, jlong table, jbyteArray lower, jint lower_len,
           jbyteArray upper, jint upper_len, jint flags, jint prefix_len, jint skip_key_bytes,
-          jint entries_max, jint bytes_max, jlong snapshot, jbyteArray out, jint out_room) {
+          jint entries_max, jint bytes_max, jlong snapshot, jbyteArray out, jint out_capacity) {
   return Entry(env, jint{0}, [&]() -> jint {
     Use<DatabaseHandle> use(handle);
     UseSnapshot view(snapshot, use->state().get());
     Scratch& scratch = ThreadScratch();
-    KeyBytes lower_room(&scratch.key);
-    KeyBytes upper_room(&scratch.upper);
+    KeyBytes lower_buffer(&scratch.key);
+    KeyBytes upper_buffer(&scratch.upper);
     ScanRequest request;
-    request.lower = CopyIn(env, lower, 0, lower_len, "lower bound", &lower_room);
-    request.upper = CopyIn(env, upper, 0, upper_len, "upper bound", &upper_room);
+    request.lower = CopyIn(env, lower, 0, lower_len, "lower bound", &lower_buffer);
+    request.upper = CopyIn(env, upper, 0, upper_len, "upper bound", &upper_buffer);
     request.lower_exclusive = (flags & kFlagLowerExclusive) != 0;
     request.keys_only = (flags & kFlagKeysOnly) != 0;
     request.fill_cache = (flags & kFlagPastCache) == 0;
@@ -164,11 +166,11 @@ jint Scan(JNIEnv* env, jclass, jlong handle, jlong table, jbyteArray lower, jint
     request.skip_key_bytes = Unsigned(skip_key_bytes, "skipKeyBytes");
     request.entries_max = Unsigned(entries_max, "entriesMax");
     request.bytes_max = Unsigned(bytes_max, "bytesMax");
-    CheckRange(out, 0, out_room, "page");
+    CheckRange(out, 0, out_capacity, "page");
     RecycledPage page{&scratch.page, &scratch.page_kept};
     Check(use->db()->Scan(ToTable(table), request, page.page, view.get()));
     page.kept->Set(KeptBytesOf(page.page->bytes) + KeptBytesOf(page.page->last_key));
-    return WritePage(env, *page.page, {}, out, out_room);
+    return WritePage(env, *page.page, {}, out, out_capacity);
   });
 }
 
@@ -196,23 +198,23 @@ std::string PackSections(const std::vector<ScanSection>& sections) {
 
 jint ScanTables(JNIEnv* env, jclass, jlong handle, jlongArray table_numbers, jint after_table,
                 jbyteArray after_key, jint after_key_len, jint flags, jint entries_max,
-                jint bytes_max, jlong snapshot, jbyteArray out, jint out_room) {
+                jint bytes_max, jlong snapshot, jbyteArray out, jint out_capacity) {
   return Entry(env, jint{0}, [&]() -> jint {
     Use<DatabaseHandle> use(handle);
     UseSnapshot view(snapshot, use->state().get());
     const std::vector<Table*> tables = CopyTables(env, table_numbers);
-    KeyBytes key_room(&ThreadScratch().key);
+    KeyBytes key_buffer(&ThreadScratch().key);
     TablesScanRequest request;
     request.tables = tables;
     request.after_table = Unsigned(after_table, "afterTable");
-    request.after_key = CopyIn(env, after_key, 0, after_key_len, "last key", &key_room);
+    request.after_key = CopyIn(env, after_key, 0, after_key_len, "last key", &key_buffer);
     request.fill_cache = (flags & kFlagPastCache) == 0;
     request.entries_max = Unsigned(entries_max, "entriesMax");
     request.bytes_max = Unsigned(bytes_max, "bytesMax");
-    CheckRange(out, 0, out_room, "page");
+    CheckRange(out, 0, out_capacity, "page");
     TablesScanPage page;
     Check(use->db()->ScanTables(request, &page, view.get()));
-    return WritePage(env, page.page, PackSections(page.sections), out, out_room);
+    return WritePage(env, page.page, PackSections(page.sections), out, out_capacity);
   });
 }
 

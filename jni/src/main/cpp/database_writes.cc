@@ -24,15 +24,15 @@ jint WriteEntry(JNIEnv* env, jlong handle, const Body& body) {
 jint Put(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray key, jint key_off,
          jint key_len, jint prefix_len, jbyteArray value, jint value_off, jint value_len) {
   return WriteEntry(env, handle, [&](DB* db, Scratch& scratch) {
-    KeyBytes key_room(&scratch.key);
-    const Slice k = CopyIn(env, key, key_off, key_len, "key", &key_room);
+    KeyBytes key_buffer(&scratch.key);
+    const Slice k = CopyIn(env, key, key_off, key_len, "key", &key_buffer);
     const KeyRef ref{k, CheckPrefix(prefix_len, k.size())};
     if (value_len > kWholeArrayMax) [[unlikely]] {
       ArraySource source(env, value, value_off, value_len, "value");
       return db->PutFrom(ToTable(table), ref, &source);
     }
-    ValueBytes value_room(&scratch.value);
-    const Slice v = CopyIn(env, value, value_off, value_len, "value", &value_room);
+    ValueBytes value_buffer(&scratch.value);
+    const Slice v = CopyIn(env, value, value_off, value_len, "value", &value_buffer);
     return db->Put(ToTable(table), ref, v);
   });
 }
@@ -40,8 +40,8 @@ jint Put(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray key, jint k
 jint Delete(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray key, jint key_off,
             jint key_len, jint prefix_len) {
   return WriteEntry(env, handle, [&](DB* db, Scratch& scratch) {
-    KeyBytes key_room(&scratch.key);
-    const Slice k = CopyIn(env, key, key_off, key_len, "key", &key_room);
+    KeyBytes key_buffer(&scratch.key);
+    const Slice k = CopyIn(env, key, key_off, key_len, "key", &key_buffer);
     return db->Delete(ToTable(table), {k, CheckPrefix(prefix_len, k.size())});
   });
 }
@@ -49,14 +49,14 @@ jint Delete(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray key, jin
 jint Append(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray key, jint key_off,
             jint key_len, jbyteArray segments, jint off, jint len) {
   return WriteEntry(env, handle, [&](DB* db, Scratch& scratch) {
-    KeyBytes key_room(&scratch.key);
-    const Slice k = CopyIn(env, key, key_off, key_len, "key", &key_room);
+    KeyBytes key_buffer(&scratch.key);
+    const Slice k = CopyIn(env, key, key_off, key_len, "key", &key_buffer);
     if (len > kWholeArrayMax) [[unlikely]] {
       ArraySource source(env, segments, off, len, "segments");
       return db->AppendFrom(ToTable(table), {k, 0}, &source);
     }
-    ValueBytes value_room(&scratch.value);
-    const Slice v = CopyIn(env, segments, off, len, "segments", &value_room);
+    ValueBytes value_buffer(&scratch.value);
+    const Slice v = CopyIn(env, segments, off, len, "segments", &value_buffer);
     return db->Append(ToTable(table), {k, 0}, v);
   });
 }
@@ -64,8 +64,8 @@ jint Append(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray key, jin
 jint DeletePrefix(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray prefix, jint off,
                   jint len) {
   return WriteEntry(env, handle, [&](DB* db, Scratch& scratch) {
-    KeyBytes room(&scratch.key);
-    const Slice bytes = CopyIn(env, prefix, off, len, "prefix", &room);
+    KeyBytes buffer(&scratch.key);
+    const Slice bytes = CopyIn(env, prefix, off, len, "prefix", &buffer);
     return db->DeletePrefix(ToTable(table), bytes);
   });
 }
@@ -73,10 +73,10 @@ jint DeletePrefix(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray pr
 jint DeleteRange(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray lower, jint lower_len,
                  jbyteArray upper, jint upper_len) {
   return WriteEntry(env, handle, [&](DB* db, Scratch& scratch) {
-    KeyBytes lower_room(&scratch.key);
-    KeyBytes upper_room(&scratch.upper);
-    const Slice from = CopyIn(env, lower, 0, lower_len, "lower bound", &lower_room);
-    const Slice to = CopyIn(env, upper, 0, upper_len, "upper bound", &upper_room);
+    KeyBytes lower_buffer(&scratch.key);
+    KeyBytes upper_buffer(&scratch.upper);
+    const Slice from = CopyIn(env, lower, 0, lower_len, "lower bound", &lower_buffer);
+    const Slice to = CopyIn(env, upper, 0, upper_len, "upper bound", &upper_buffer);
     return db->DeleteRange(ToTable(table), from, to);
   });
 }
@@ -120,8 +120,8 @@ void UnpackBatch(Slice bytes, WriteBatch* batch) {
 
 jint Write(JNIEnv* env, jobject, jlong handle, jbyteArray packed, jint length) {
   return WriteEntry(env, handle, [&](DB* db, Scratch& scratch) {
-    ValueBytes room(&scratch.value);
-    const Slice bytes = CopyIn(env, packed, 0, length, "write batch", &room);
+    ValueBytes buffer(&scratch.value);
+    const Slice bytes = CopyIn(env, packed, 0, length, "write batch", &buffer);
     struct Cleared {
       WriteBatch* batch;
       KeptBytes* kept;

@@ -45,15 +45,15 @@ jint LogCall(JNIEnv* env, jlong handle, jlongArray out, const Body& body) {
 
 jint AppendEntry(JNIEnv* env, jobject, jlong handle, jbyteArray entry, jint len, jlongArray out) {
   return LogCall(env, handle, out, [&](DB* db, Scratch& scratch, EntryLocation* location) {
-    ValueBytes room(&scratch.value);
-    return db->AppendEntry(CopyIn(env, entry, 0, len, "entry", &room), location);
+    ValueBytes buffer(&scratch.value);
+    return db->AppendEntry(CopyIn(env, entry, 0, len, "entry", &buffer), location);
   });
 }
 
 jint BindExternal(JNIEnv* env, jobject, jlong handle, jbyteArray entry, jint len, jlongArray out) {
   return LogCall(env, handle, out, [&](DB* db, Scratch& scratch, EntryLocation* location) {
-    ValueBytes room(&scratch.value);
-    return db->BindExternal(CopyIn(env, entry, 0, len, "entry", &room), location);
+    ValueBytes buffer(&scratch.value);
+    return db->BindExternal(CopyIn(env, entry, 0, len, "entry", &buffer), location);
   });
 }
 
@@ -61,11 +61,11 @@ jint PutExternal(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray key
                  jint prefix_len, jbyteArray value, jint value_len, jbyteArray entry,
                  jint entry_len, jlongArray out) {
   return LogCall(env, handle, out, [&](DB* db, Scratch& scratch, EntryLocation* location) {
-    KeyBytes key_room(&scratch.key);
-    ValueBytes value_room(&scratch.value), entry_room(&scratch.upper);
-    const Slice k = CopyIn(env, key, 0, key_len, "key", &key_room);
-    const Slice v = CopyIn(env, value, 0, value_len, "value", &value_room);
-    const Slice e = CopyIn(env, entry, 0, entry_len, "entry", &entry_room);
+    KeyBytes key_buffer(&scratch.key);
+    ValueBytes value_buffer(&scratch.value), entry_buffer(&scratch.upper);
+    const Slice k = CopyIn(env, key, 0, key_len, "key", &key_buffer);
+    const Slice v = CopyIn(env, value, 0, value_len, "value", &value_buffer);
+    const Slice e = CopyIn(env, entry, 0, entry_len, "entry", &entry_buffer);
     return db->PutExternal(ToTable(table), {k, CheckPrefix(prefix_len, k.size())}, v, e, location);
   });
 }
@@ -74,8 +74,8 @@ jint GetExternal(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray key
                  jint prefix_len, jlongArray out) {
   return Entry(env, jint{0}, [&]() -> jint {
     Use<DatabaseHandle> use(handle);
-    KeyBytes key_room(&ThreadScratch().key);
-    const Slice k = CopyIn(env, key, 0, key_len, "key", &key_room);
+    KeyBytes key_buffer(&ThreadScratch().key);
+    const Slice k = CopyIn(env, key, 0, key_len, "key", &key_buffer);
     EntryLocation location;
     Status status =
         use->db()->GetExternal(ToTable(table), {k, CheckPrefix(prefix_len, k.size())}, &location);
@@ -130,8 +130,8 @@ jbyteArray SegmentName(JNIEnv* env, jobject, jlong handle, jlong segment) {
 jbyteArray Decode(JNIEnv* env, jclass, jbyteArray name, jlong offset, jbyteArray bytes, jint off,
                   jint len) {
   return Entry(env, jbyteArray{}, [&]() -> jbyteArray {
-    InBytes<kValueStackBytes> room(&ThreadScratch().value);
-    const Slice in = CopyIn(env, bytes, off, len, "entries", &room);
+    InBytes<kValueStackBytes> buffer(&ThreadScratch().value);
+    const Slice in = CopyIn(env, bytes, off, len, "entries", &buffer);
     std::vector<std::string> entries;
     Check(DecodeEntries(CopyPath(env, name), static_cast<uint64_t>(offset), in, &entries));
     uint64_t total = sizeof(uint32_t);

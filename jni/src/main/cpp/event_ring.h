@@ -13,7 +13,7 @@
 namespace lava::jni {
 
 /// Keeps the events of one instance until Java takes them. The memory is allocated by the
-/// constructor and does not grow: without room the oldest events are dropped, and counted.
+/// constructor and does not grow: if full, the oldest events are dropped, and counted.
 /// Threads:    any. The engine's threads call the On... functions, and never call into Java. They
 ///             wait at most while Take() copies the ring.
 /// Units:      bytes.
@@ -25,7 +25,7 @@ class EventRing final : public EventListener {
   static constexpr size_t kEventBytesMax = 1024;
   static constexpr size_t kBytesMax = 16u << 20;
 
-  /// Has room for one event at least. bytes: at most kBytesMax.
+  /// Holds one event at least. bytes: at most kBytesMax.
   explicit EventRing(size_t bytes);
   ~EventRing() override;
   EventRing(const EventRing&) = delete;

@@ -222,11 +222,11 @@ std::string CopyPath(JNIEnv* env, jbyteArray array) {
   return path;
 }
 
-void CopyOut(JNIEnv* env, Slice bytes, jbyteArray array, jint off, jint room) {
-  CheckRange(array, off, room, "output array");
-  if (bytes.size() > static_cast<size_t>(room)) {
-    ThrowOutOfBounds("output array: " + std::to_string(bytes.size()) + " bytes for room of " +
-                     std::to_string(room));
+void CopyOut(JNIEnv* env, Slice bytes, jbyteArray array, jint off, jint capacity) {
+  CheckRange(array, off, capacity, "output array");
+  if (bytes.size() > static_cast<size_t>(capacity)) {
+    ThrowOutOfBounds("output array: " + std::to_string(bytes.size()) + " bytes for a capacity of " +
+                     std::to_string(capacity));
   }
   env->SetByteArrayRegion(array, off, static_cast<jsize>(bytes.size()),
                           reinterpret_cast<const jbyte*>(bytes.data()));

@@ -131,7 +131,7 @@ class InBytes {
   ~InBytes() { spill_->Trim(); }
   InBytes(const InBytes&) = delete;
   InBytes& operator=(const InBytes&) = delete;
-  char* Room(size_t bytes) { return bytes <= kStackBytes ? stack_ : spill_->Reserve(bytes); }
+  char* Reserve(size_t bytes) { return bytes <= kStackBytes ? stack_ : spill_->Reserve(bytes); }
 
  private:
   char stack_[kStackBytes];
@@ -143,12 +143,12 @@ void CheckRange(const void* array, jint off, jint len, const char* what);
 
 /// The only way to pass bytes in: array[off, off + len), checked, copied once. The JVM checks the
 /// upper bound against the array's length during the copy.
-/// Ownership:  the slice is stored in *room.
+/// Ownership:  the slice is stored in *buffer.
 template <size_t kStackBytes>
 Slice CopyIn(JNIEnv* env, jbyteArray array, jint off, jint len, const char* what,
-             InBytes<kStackBytes>* room) {
+             InBytes<kStackBytes>* buffer) {
   CheckRange(array, off, len, what);
-  char* to = room->Room(static_cast<size_t>(len));
+  char* to = buffer->Reserve(static_cast<size_t>(len));
   env->GetByteArrayRegion(array, off, len, reinterpret_cast<jbyte*>(to));
   // Java has checked the range, too. Without this test, a call that forgot the check would go on
   // with uninitialized bytes. By measurement the test costs about 5 of the 130 ns of contains().
@@ -165,7 +165,7 @@ std::string CopyPath(JNIEnv* env, jbyteArray array);
 
 /// The only way to pass bytes out into an existing array; the JVM checks the range.
 /// Errors:     a pending Java exception, nothing copied.
-void CopyOut(JNIEnv* env, Slice bytes, jbyteArray array, jint off, jint room);
+void CopyOut(JNIEnv* env, Slice bytes, jbyteArray array, jint off, jint capacity);
 inline constexpr size_t kJavaArrayMax = std::numeric_limits<jint>::max() - 8;
 /// For a result that no array can hold.
 [[noreturn]] void ThrowTooLarge(uint64_t bytes);

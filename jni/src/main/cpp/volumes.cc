@@ -198,8 +198,8 @@ jint Read(JNIEnv* env, jobject, jlong handle, jlong offset, jbyteArray out, jint
     if (static_cast<uint64_t>(offset) >= size) return 0;
     const auto bytes = static_cast<size_t>(
         std::min<uint64_t>(std::min(len, kPieceBytesMax), size - static_cast<uint64_t>(offset)));
-    ValueBytes room(&ThreadScratch().value);
-    char* to = room.Room(bytes);
+    ValueBytes buffer(&ThreadScratch().value);
+    char* to = buffer.Reserve(bytes);
     Check(use->input()->Read(static_cast<uint64_t>(offset), bytes, to));
     CopyOut(env, Slice(to, bytes), out, off, len);
     return static_cast<jint>(bytes);
@@ -210,8 +210,8 @@ void Append(JNIEnv* env, jobject, jlong handle, jbyteArray in, jint off, jint le
   static_cast<void>(Entry(env, 0, [&]() -> int {
     Use<VolumeOutputHandle> use(handle);
     if (len > kPieceBytesMax) ThrowOutOfBounds("bytes to write: " + std::to_string(len));
-    ValueBytes room(&ThreadScratch().value);
-    Check(use->Append(CopyIn(env, in, off, len, "bytes to write", &room)));
+    ValueBytes buffer(&ThreadScratch().value);
+    Check(use->Append(CopyIn(env, in, off, len, "bytes to write", &buffer)));
     return 0;
   }));
 }

@@ -52,7 +52,7 @@ final class DatabaseScan {
             throws LavaDBException {
         long snapshot = db.own(s);
         try {
-            int needed = roomFor(bytesMax);
+            int needed = arrayBytesFor(bytesMax);
             while (needed != DONE) {
                 byte[] out = page.reserve(needed);
                 try {
@@ -112,7 +112,7 @@ final class DatabaseScan {
     }
 
     /** Size for a full page and its last key, so that only a large entry needs a second call. */
-    private static int roomFor(int bytesMax) {
+    private static int arrayBytesFor(int bytesMax) {
         return (int) Math.min(Integer.MAX_VALUE - 64L, bytesMax + 1024L);
     }
 
@@ -130,7 +130,7 @@ final class DatabaseScan {
             int bytesMax,
             long snapshot,
             byte[] out,
-            int outRoom)
+            int outCapacity)
             throws LavaDBException;
 
     private static native int scanTables0(
@@ -144,6 +144,6 @@ final class DatabaseScan {
             int bytesMax,
             long snapshot,
             byte[] out,
-            int outRoom)
+            int outCapacity)
             throws LavaDBException;
 }

@@ -27,7 +27,7 @@ public final class EngineEvents {
     }
 
     /**
-     * How many older events the buffer had no room for since the call before. So a begin may lack
+     * How many older events did not fit into the buffer since the call before. So a begin may lack
      * its end, or an end its begin.
      */
     public long dropped() {

@@ -239,10 +239,10 @@ public final class LavaDB extends NativeObject {
         Arguments.checkKey(key, keyOff, keyLen, prefixLen);
         Objects.checkFromToIndex(outOff, out.length, out.length);
         long table = own(t);
-        int room = out.length - outOff;
+        int capacity = out.length - outOff;
         while (true) {
             try {
-                return get0(handle, table, key, keyOff, keyLen, prefixLen, out, outOff, room);
+                return get0(handle, table, key, keyOff, keyLen, prefixLen, out, outOff, capacity);
             } catch (LavaDBException e) {
                 neededFiles.bring(e);
             }
@@ -642,7 +642,7 @@ public final class LavaDB extends NativeObject {
             int prefixLen,
             byte[] out,
             int outOff,
-            int outRoom)
+            int outCapacity)
             throws LavaDBException;
 
     private native byte[] getNew0(

@@ -136,7 +136,7 @@ final class NativeLibraryLoader {
                             + DIRECTORY_OPTION
                             + " to a directory with "
                             + library.length
-                            + " bytes of room: "
+                            + " bytes of space: "
                             + e,
                     e);
         }

@@ -306,9 +306,9 @@ class BadArgumentsTest extends LavaTestBase {
         refusedBy(scans, "scanTables0", h, ts, -1, k, 2, 0, 9, 9, 0L, new byte[99], 99);
         refusedBy(scans, "scanTables0", h, ts, 1, k, 2, 0, 9, 9, 0L, new byte[99], 99);
         refusedBy(scans, "scanTables0", h, null, 0, k, 0, 0, 9, 9, 0L, new byte[99], 99);
-        for (int room : new int[] {-1, 100, MAX, MIN}) {
-            refusedBy(scans, "scanTables0", h, ts, 0, k, 0, 0, 9, 9, 0L, new byte[99], room);
-            refusedBy(scans, "scan0", h, p, k, 0, k, 0, 0, 0, 0, 9, 9, 0L, new byte[99], room);
+        for (int capacity : new int[] {-1, 100, MAX, MIN}) {
+            refusedBy(scans, "scanTables0", h, ts, 0, k, 0, 0, 9, 9, 0L, new byte[99], capacity);
+            refusedBy(scans, "scan0", h, p, k, 0, k, 0, 0, 0, 0, 9, 9, 0L, new byte[99], capacity);
         }
         put(db, t, "k", "value");
         refuses("get0", h, p, k, 0, 2, 0, new byte[4], 0, 5);

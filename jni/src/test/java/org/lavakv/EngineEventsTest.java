@@ -251,7 +251,7 @@ class EngineEventsTest extends LavaTestBase {
 
     @Test
     void theOldestEventsAreDroppedAndCounted() throws Exception {
-        openDatabase(new DBOptions().setEventBufferBytes(1)); // room for one of the largest
+        openDatabase(new DBOptions().setEventBufferBytes(1)); // holds one of the largest
         int snapshots = 200;
         for (int i = 0; i < snapshots; i++) {
             db.getSnapshot().close();

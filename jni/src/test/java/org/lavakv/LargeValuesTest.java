@@ -99,7 +99,7 @@ class LargeValuesTest extends LavaTestBase {
     }
 
     @Test
-    void nothingIsCopiedWhereThereIsNoRoom() throws Exception {
+    void nothingIsCopiedIntoATooSmallArray() throws Exception {
         byte[] k = key("k");
         byte[] value = random(5 * MIB, 1);
         db.put(values, k, 0, k.length, 0, value, 0, value.length);

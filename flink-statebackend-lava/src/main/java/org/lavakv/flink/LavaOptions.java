@@ -57,8 +57,8 @@ public final class LavaOptions {
                             "How large a volume of LAVAFS may grow, at least 32 MiB; the job that"
                                     + " opens it first decides. It should be at least twice the"
                                     + " live state of all instances in the volume, plus 64 MiB."
-                                    + " Writes are slowed, and compactions and collections make"
-                                    + " room, before a volume is full; writes to a full one fail."
+                                    + " Writes are slowed, and compactions and collections free"
+                                    + " space, before a volume is full; writes to a full one fail."
                                     + " Without it, the size of the disk.");
 
     public static final ConfigOption<String> LIBRARY_DIRECTORY =

@@ -29,7 +29,7 @@ final class StateRegistration<K> {
 
     private static final Logger LOG = LoggerFactory.getLogger(StateRegistration.class);
 
-    /** Leaves room for a timestamp, so that adding one never overflows. */
+    /** Leaves space for a timestamp, so that adding one never overflows. */
     private static final long TTL_MS_MAX = Long.MAX_VALUE / 4;
 
     private final StateContext<K> context;

@@ -216,7 +216,7 @@ final class FullDisk {
         AbstractKeyedStateBackend<Integer> restored = fixture.create(BackendFixture.ALL, handle);
         check(restored, written);
         fixture.close(restored);
-        System.out.println("writes, of which " + written[0] + " found room");
+        System.out.println("writes, of which " + written[0] + " found space");
     }
 
     private static void check(AbstractKeyedStateBackend<Integer> backend, int[] written)

@@ -106,7 +106,7 @@ class SpaceLimitTest {
         }
         backend.compact();
         backend.setCurrentKey(1);
-        state.update("room again");
-        assertThat(state.value()).isEqualTo("room again");
+        state.update("space again");
+        assertThat(state.value()).isEqualTo("space again");
     }
 }

@@ -125,9 +125,9 @@ final class ChangeUploads implements AutoCloseable {
         }
         waiting.add(request);
         waitingBytes += request.bytes;
-        boolean hadRoom = inFlightBytes < settings.inFlightBytesMax;
+        boolean wasBelowMax = inFlightBytes < settings.inFlightBytesMax;
         inFlightBytes += request.bytes;
-        if (hadRoom && inFlightBytes >= settings.inFlightBytesMax) {
+        if (wasBelowMax && inFlightBytes >= settings.inFlightBytesMax) {
             availability.resetUnavailable();
         }
         return waitingBytes >= settings.batchBytes;
@@ -170,9 +170,9 @@ final class ChangeUploads implements AutoCloseable {
     private void ended(long bytes) {
         CompletableFuture<?> becameAvailable = null;
         synchronized (lock) {
-            boolean hadRoom = inFlightBytes < settings.inFlightBytesMax;
+            boolean wasBelowMax = inFlightBytes < settings.inFlightBytesMax;
             inFlightBytes -= bytes;
-            if (!hadRoom && inFlightBytes < settings.inFlightBytesMax) {
+            if (!wasBelowMax && inFlightBytes < settings.inFlightBytesMax) {
                 becameAvailable = availability.getUnavailableToResetAvailable();
             }
         }

@@ -31,7 +31,7 @@ public final class EventCounts {
     }
 
     /**
-     * Events that the buffer had no room for; they are in no other count and in no log. The engine
+     * Events that did not fit into the buffer; they are in no other count and in no log. The engine
      * counts the events that did not reach the buffer.
      */
     public synchronized long droppedEvents() {

@@ -50,8 +50,8 @@ public final class ValueReader {
     }
 
     private static int grown(int length) {
-        int withRoom = length + (length >> 2);
-        return withRoom > 0 ? withRoom : length;
+        int enlarged = length + (length >> 2);
+        return enlarged > 0 ? withReserve : length;
     }
 
     // One huge value must not keep its buffer for the rest of the job.

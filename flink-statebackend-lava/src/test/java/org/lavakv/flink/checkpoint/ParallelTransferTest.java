@@ -77,9 +77,9 @@ class ParallelTransferTest {
                 streams -> {
                     first.await();
                     Thread.sleep(20);
-                    throw new IOException("no room");
+                    throw new IOException("no space");
                 });
-        assertThatThrownBy(() -> run(tasks)).hasMessage("no room");
+        assertThatThrownBy(() -> run(tasks)).hasMessage("no space");
         assertThat(undone).containsExactly(17);
     }
 

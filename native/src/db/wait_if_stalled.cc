@@ -6,22 +6,22 @@
 namespace lava {
 
 // The common case costs a few loads.
-Status Writer::MakeRoom(uint64_t bytes, Purpose purpose) {
+Status Writer::WaitIfStalled(uint64_t bytes, Purpose purpose) {
   last_write_.Forget();
   if (!tree_->attention() && !instance_->quota->pressing() && !segments_.full() &&
       active_->arena_bytes() + bytes <= instance_->memtable_bytes_max &&
       instance_->lease->write_buffer_used_bytes() + bytes <= instance_->lease->write_buffer_bytes())
       [[likely]]
     return Status::OK();
-  return MakeRoomSlow(bytes, purpose);
+  return WaitOrSeal(bytes, purpose);
 }
 
 Status Writer::MakeRoomFor(const TableImpl& table, uint64_t bytes, Purpose purpose) {
-  LAVA_RETURN_IF_ERROR(MakeRoom(bytes, purpose));
+  LAVA_RETURN_IF_ERROR(WaitIfStalled(bytes, purpose));
   return CheckNotDropped(table);
 }
 
-Status Writer::MakeRoomSlow(uint64_t bytes, Purpose purpose) {
+Status Writer::WaitOrSeal(uint64_t bytes, Purpose purpose) {
   const uint64_t started_us = instance_->clock->MonotonicMicros();
   const uint64_t deadline_us = started_us + uint64_t{instance_->environment.wait_ms_max} * 1000;
   StallCondition waited_for = StallCondition::kNone;
