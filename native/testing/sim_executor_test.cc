@@ -14,7 +14,7 @@ std::string History(uint64_t seed) {
   for (char c = 'a'; c < 'g'; ++c) {
     executor.Submit(os::Priority::kFlush, [&history, &executor, c] {
       history.push_back(c);
-      executor.Submit(os::Priority::kGc,
+      executor.Submit(os::Priority::kCollection,
                       [&history, c] { history.push_back(static_cast<char>(c - 'a' + 'A')); });
     });
   }
@@ -51,15 +51,15 @@ TEST(SimExecutorTest, NothingRunsByItself) {
 TEST(SimExecutorTest, PriorityOrderIsThatOfOneThread) {
   SimExecutor executor(1, SimExecutor::Order::kPriority);
   std::string history;
-  executor.Submit(os::Priority::kGc, [&] { history.push_back('4'); });
+  executor.Submit(os::Priority::kCollection, [&] { history.push_back('4'); });
   executor.Submit(os::Priority::kCompaction, [&] { history.push_back('3'); });
   executor.Submit(os::Priority::kFlush, [&] { history.push_back('1'); });
   executor.Submit(os::Priority::kFlush, [&] { history.push_back('2'); });
   executor.RunUntilIdle();
   EXPECT_EQ(history, "1234");
-  executor.Submit(os::Priority::kGc, [&] { history.push_back('a'); });
+  executor.Submit(os::Priority::kCollection, [&] { history.push_back('a'); });
   executor.Submit(os::Priority::kFlush, [&] { history.push_back('b'); });
-  executor.Urge(os::Priority::kGc);
+  executor.Urge(os::Priority::kCollection);
   EXPECT_EQ(executor.pending_urgent(), 1u);
   executor.RunUntilIdle();
   EXPECT_EQ(history, "1234ab") << "what somebody waits for goes first";

@@ -147,8 +147,9 @@ class AllocationFailure : public ::testing::Test {
     }
     const DBStatistics s = db()->statistics();
     ADD_FAILURE() << "busy for ever with " << s.sealed_runs << " sealed runs, " << s.running_flushes
-                  << " flushes, " << s.running_compactions << " compactions, " << s.running_gc
-                  << " collections and " << db_->executor().pending() << " queued jobs";
+                  << " flushes, " << s.running_compactions << " compactions, "
+                  << s.running_collections << " collections and " << db_->executor().pending()
+                  << " queued jobs";
     return false;
   }
   void RunJobs(uint64_t jobs_max) {
@@ -169,7 +170,7 @@ class AllocationFailure : public ::testing::Test {
     db_->options().memtable_bytes = 1 << 20;
     db_->options().l0_compaction_trigger = 2;
     db_->options().value_file_bytes = 64 << 10;
-    db_->options().gc_garbage_percent = 10;
+    db_->options().collection_garbage_percent = 10;
     db_->environment().retry_us_min = 1;
     ASSERT_OK(db_->Open());
     map_ = *db()->CreateTable("map", {.kind = TableKind::kMap, .separation_bytes = 800});
@@ -272,8 +273,8 @@ class AllocationFailure : public ::testing::Test {
     ASSERT_EQ(s.charged_bytes, 0u)
         << "a charge was left behind, of memtables " << s.memtable_bytes << ", readers "
         << s.table_reader_bytes << ", metadata " << s.metadata_bytes << ", scans " << s.scan_bytes
-        << ", jobs " << s.flush_job_bytes + s.compaction_job_bytes + s.gc_job_bytes << ", cache "
-        << s.cache_used_bytes;
+        << ", jobs " << s.flush_job_bytes + s.compaction_job_bytes + s.collection_job_bytes
+        << ", cache " << s.cache_used_bytes;
     model_.clear();
     lists_.clear();
   }

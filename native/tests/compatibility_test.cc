@@ -142,7 +142,7 @@ void SetOptions(const Expected& expected, DBOptions* options) {
   options->partition_bytes = expected.partition_bytes;
   options->partition_first = 0;
   options->partition_last = expected.partition_max();
-  options->gc_garbage_percent = 1;
+  options->collection_garbage_percent = 1;
   options->value_policy = ValuePolicy::kCollect;  // so that no compaction rewrites the values first
 }
 
@@ -198,7 +198,7 @@ void WriteAndReopen(SimDB* db, const Expected& expected, Content content) {
   EXPECT_EQ(ReadContent(db, expected), content);
   ASSERT_OK(db->CompactAll());
   db->executor().RunUntilIdle();
-  EXPECT_EQ((*db)->statistics().gc_jobs > 0, value_files > 0);
+  EXPECT_EQ((*db)->statistics().collections > 0, value_files > 0);
   ASSERT_OK(db->Open());
   EXPECT_EQ(ReadContent(db, expected), content);
 }

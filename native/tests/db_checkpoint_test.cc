@@ -59,7 +59,7 @@ TEST(CheckpointParts, RunsBetweenTwoCheckpointsFlushIntoOneFile) {
   EXPECT_EQ(files.size(), 1u) << "what was written since is not in it";
 }
 
-TEST(CheckpointParts, ACheckpointNeitherTriggersNorWaitsForCompactionOrGc) {
+TEST(CheckpointParts, ACheckpointNeitherTriggersNorWaitsForCompactionOrCollection) {
   SimDB db(27);
   db.options().l0_compaction_trigger = 4;
   ASSERT_OK(db.Open());
@@ -127,7 +127,7 @@ TEST(CheckpointParts, WhatCheckpointsUploadIsRewrittenMoreSeldom) {
     SimDB db(29);
     db.options().l0_compaction_trigger = 2;
     db.options().compression = Compression::kNone;
-    db.options().gc_upload_cost_percent = 300;
+    db.options().collection_upload_cost_percent = 300;
     ASSERT_OK(db.Open());
     Table* t = db.table("t");
     int next = 0;

@@ -131,7 +131,7 @@ TEST(DBConcurrency, SegmentsOfEntriesAreBroughtAwayBesideTheirWriter) {
     options.wal = wal;
     options.large_value_bytes = 0;
     options.value_file_bytes = 16 << 10;
-    options.gc_garbage_percent = 10;
+    options.collection_garbage_percent = 10;
     const std::unique_ptr<DB> db = OpenSmall(&memory, lease, options);
     ASSERT_NE(db, nullptr);
     Table* t = *db->CreateTable("t", {.separation_bytes = 100});

@@ -18,7 +18,7 @@ class DBEntriesOfLists : public ::testing::TestWithParam<WalMode> {
   DBEntriesOfLists() : db_(1, &files_) {
     db_.options().wal = GetParam();
     db_.options().large_value_bytes = 0;
-    db_.options().gc_garbage_percent = 1;
+    db_.options().collection_garbage_percent = 1;
     Open();
   }
   void Open() {

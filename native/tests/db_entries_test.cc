@@ -21,7 +21,7 @@ class DBEntries : public ::testing::TestWithParam<WalMode> {
     db_ = std::make_unique<SimDB>(1, files);
     db_->options().wal = GetParam();
     db_->options().large_value_bytes = 0;
-    db_->options().gc_garbage_percent = 1;
+    db_->options().collection_garbage_percent = 1;
     EXPECT_OK(db_->Open());
   }
   Table* Map(SimDB* db) {
@@ -202,7 +202,7 @@ TEST_P(DBEntries, EntriesAreHeldUntilBothLayersAreDoneWithThem) {
 }
 
 TEST_P(DBEntries, ASegmentIsEndedBeforeItsFlushAndKeptAsItIs) {
-  db_->options().gc_garbage_percent = 90;
+  db_->options().collection_garbage_percent = 90;
   ASSERT_OK(db_->Open());
   Watch();
   for (int i = 0; i < 8; ++i) Bind("k" + std::to_string(i % 7), Value(i));

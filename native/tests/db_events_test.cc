@@ -157,7 +157,7 @@ TEST_F(EventsTest, ACollectionIsToldWithTheFilesThatItFrees) {
   EXPECT_TRUE(ended[0].installed);
   EXPECT_EQ(ended[0].values_dead, 8u);
   EXPECT_EQ(ended[0].output_files, 1u);
-  EXPECT_EQ(ended[0].written_bytes, db_->statistics().gc_bytes_written);
+  EXPECT_EQ(ended[0].written_bytes, db_->statistics().collection_bytes_written);
   // The input was removed from the disk.
   EXPECT_EQ(db_.ValueFileNames().size(), files);
   const auto deleted = All<FileDeletedInfo>(EventKind::kFileDeleted);

@@ -248,7 +248,7 @@ class DBFault : public ::testing::TestWithParam<Fault> {};
 
 TEST_P(DBFault, AnyCallThatFailsIsToldAndLosesNothing) {
   const uint64_t step = Variable("LAVA_TEST_STEP", kStep);
-  const uint64_t collections_before = LavaStore::TotalsOfAll().gc_jobs;
+  const uint64_t collections_before = LavaStore::TotalsOfAll().collections;
   uint64_t once = 0, for_ever = 0, errors = 0, read_only = 0, torn = 0;
   for (const Workload& workload : Workloads()) {
     const History history = HistoryOf(workload);
@@ -293,7 +293,7 @@ TEST_P(DBFault, AnyCallThatFailsIsToldAndLosesNothing) {
   Count(torn, "flips in a manifest's last record taken for a torn one");
   Count(once, "I/O calls failed once");
   Count(for_ever, "I/O calls failed from then on");
-  const uint64_t collections = LavaStore::TotalsOfAll().gc_jobs - collections_before;
+  const uint64_t collections = LavaStore::TotalsOfAll().collections - collections_before;
   EXPECT_GT(collections, 0u);
   Count(collections, "collections of value files beside faults");
 }

@@ -263,7 +263,7 @@ TEST(DBLateFiles, CollectionsWaitForAllKeyFilesAndPassMissingValueFilesBy) {
   ASSERT_OK(db->Put(t, {KeyOf(15, 99)}, "small"));
   ASSERT_OK(db.Flush());
   db.Checkpoint();
-  db.options().gc_garbage_percent = 25;
+  db.options().collection_garbage_percent = 25;
   std::vector<std::string> keys, values;
   for (const std::string& name : db.names())
     (name.ends_with(".ksst") ? keys : values).push_back(name);
@@ -272,14 +272,14 @@ TEST(DBLateFiles, CollectionsWaitForAllKeyFilesAndPassMissingValueFilesBy) {
       [&](const std::string& name) { return name == keys.back() || name == values.back(); }));
   t = db.Values();
   db.executor().RunUntilIdle();
-  EXPECT_EQ(db->statistics().gc_jobs, 0u) << "a key file is missing";
+  EXPECT_EQ(db->statistics().collections, 0u) << "a key file is missing";
   ASSERT_OK(db.Bring(keys.back()));
   db.executor().RunUntilIdle();
-  EXPECT_EQ(db->statistics().gc_jobs, 1u);
+  EXPECT_EQ(db->statistics().collections, 1u);
   EXPECT_EQ(db->MissingFiles().size(), 1u) << "left alone";
   ASSERT_OK(db.Bring(values.back()));
   db.executor().RunUntilIdle();
-  EXPECT_EQ(db->statistics().gc_jobs, 2u);
+  EXPECT_EQ(db->statistics().collections, 2u);
   EXPECT_EQ(db->statistics().background_errors, 0u);
   EXPECT_EQ(CountScanned(&db, t), 17u);
 }
@@ -384,7 +384,7 @@ TEST(DBLateFiles, ASnapshotKeepsWhatItNeedsThoughItIsMissing) {
 
 TEST(DBLateFiles, AMissingFileInWhichAllHasExpiredIsDropped) {
   LateDB db;
-  db.options().gc_garbage_percent = 25;
+  db.options().collection_garbage_percent = 25;
   const TableOptions expiring{.kind = TableKind::kMap,
                               .ttl_layout = TtlLayout::kValue,
                               .ttl_ms = 1000,
@@ -519,7 +519,7 @@ TEST(DBLateFiles, AFileOfTwoPartsComesOnce) {
 // Garbage may be in files that have not arrived, so the instance must not claim that there is none.
 TEST(DBLateFiles, AFullInstanceWaitsForFilesBeforeItSaysSo) {
   LateDB db;
-  db.options().gc_garbage_percent = 25;
+  db.options().collection_garbage_percent = 25;
   ASSERT_OK(db.Open());
   Table* t = db.Values();
   for (int round = 0; round < 2; ++round) {

@@ -107,7 +107,7 @@ TEST_F(DBListValues, PutsAndDeletesLeaveGarbageThatIsCollected) {
   ExpectModel();
   Reopen(25);
   db_.executor().RunUntilIdle();
-  EXPECT_GT(db_->statistics().gc_jobs, 0u);
+  EXPECT_GT(db_->statistics().collections, 0u);
   EXPECT_EQ(db_->statistics().garbage_bytes_min, 0u);
   ExpectModel();
   Append("b7", Large("once more"));

@@ -188,7 +188,7 @@ TEST_F(DBOversize, ACollectionLeavesExpiredPartsThatAListNames) {
   ASSERT_OK(db_.CollectFrom(1));
   Expiring();
   ASSERT_OK(db_.RunJobs());
-  EXPECT_GT(db_->statistics().gc_jobs, 0u);
+  EXPECT_GT(db_->statistics().collections, 0u);
   EXPECT_EQ(db_.Get(Expiring(), K(1, "l")), part + part);
   ASSERT_OK(db_->Put(Expiring(), {K(1, "z")}, ListOf({Stamped(begin + 1'500, 10)})));
   ASSERT_OK(db_.CompactAll());
@@ -288,7 +288,7 @@ class DBLongKeys : public ::testing::TestWithParam<WalMode> {
   Status Open() {
     db_.options().lease = lease_;
     db_.options().wal = GetParam();
-    db_.options().gc_garbage_percent = 1;
+    db_.options().collection_garbage_percent = 1;
     return db_.Open();
   }
   Table* Values() { return db_.Values("v"); }

@@ -16,7 +16,7 @@ class Instance : public ValueDB {
   explicit Instance(uint64_t seed) : ValueDB(seed) {
     options().memtable_bytes = 32 << 10;
     options().value_file_bytes = 16 << 10;
-    options().gc_garbage_percent = 100;
+    options().collection_garbage_percent = 100;
   }
   Status Put(int key, int round) {
     return get()->Put(t, {K(1, Name(key))}, Large(Name(key) + "." + std::to_string(round)));
@@ -26,7 +26,9 @@ class Instance : public ValueDB {
       ASSERT_EQ(Get(t, K(1, Name(i))), Large(Name(i) + "." + std::to_string(round)));
   }
   static std::string Name(int i) { return "k" + std::to_string(i); }
-  uint64_t collections() const { return const_cast<Instance*>(this)->get()->statistics().gc_jobs; }
+  uint64_t collections() const {
+    return const_cast<Instance*>(this)->get()->statistics().collections;
+  }
   Table* t = nullptr;
 };
 
@@ -166,12 +168,12 @@ TEST(DBQuota, AnIdleInstanceWithTheGarbageCollectsAndTheOthersDoNot) {
   const uint64_t used = Host::Get().statistics().space_used_bytes;
   ASSERT_GT(used, 5 * kLiveBytes);
   Host::Get().SetSpaceLimit(used + kLiveBytes / 2);
-  const uint64_t before = process[1]->statistics().gc_input_bytes;
+  const uint64_t before = process[1]->statistics().collection_input_bytes;
   ASSERT_OK(process.Round(2, kKeys, 0));
   process.RunAll();
   EXPECT_GT(process[0].collections(), 0u);
   EXPECT_LT(process[0]->statistics().live_file_bytes, 4 * kLiveBytes);
-  EXPECT_EQ(process[1]->statistics().gc_input_bytes, before) << "it has nothing to give";
+  EXPECT_EQ(process[1]->statistics().collection_input_bytes, before) << "it has nothing to give";
   EXPECT_LE(Host::Get().statistics().space_used_bytes, used + kLiveBytes / 2);
   process[1].ExpectAll(kKeys, 0);
   process[2].ExpectAll(kKeys, 0);

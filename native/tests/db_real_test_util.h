@@ -64,7 +64,7 @@ class RealDBTest : public fs::PosixTest {
   }
   bool IsIdle() const {
     const DBStatistics s = db_->statistics();
-    return s.running_flushes + s.running_compactions + s.running_gc == 0;
+    return s.running_flushes + s.running_compactions + s.running_collections == 0;
   }
   void Settle() {
     Compact();
@@ -115,11 +115,11 @@ class RealDBTest : public fs::PosixTest {
       ASSERT_NO_FATAL_FAILURE(ExpectModel());
       const DBStatistics s = db_->statistics();
       EXPECT_GT(s.compactions, 0u);
-      EXPECT_GT(s.gc_jobs, 0u);
-      EXPECT_GT(s.gc_input_bytes, s.gc_bytes_read);
+      EXPECT_GT(s.collections, 0u);
+      EXPECT_GT(s.collection_input_bytes, s.collection_bytes_read);
       EXPECT_GT(s.compaction_cpu_us, 0u);
       EXPECT_GT(s.flush_cpu_us, 0u);
-      EXPECT_GT(s.gc_cpu_us, 0u);
+      EXPECT_GT(s.collection_cpu_us, 0u);
       EXPECT_EQ(s.background_errors, 0u);
     }
   }

@@ -11,7 +11,7 @@ class SpaceDB : public ValueDB {
   SpaceDB() {
     options().memtable_bytes = 32 << 10;
     options().value_file_bytes = 16 << 10;
-    options().gc_garbage_percent = 100;
+    options().collection_garbage_percent = 100;
     options().space_live_bytes_floor = 0;
   }
   void Start() {
@@ -63,7 +63,7 @@ TEST(DBSpace, ARatioOfLiveDataIsHeldWhileValuesAreOverwritten) {
   // Above the limit: data in memory when the limit was reached, and one file being written.
   const uint64_t slack = 5 * db.options().memtable_bytes + 2 * db.options().value_file_bytes;
   EXPECT_LT(db.most_used(), kLiveBytes * 3 / 2 + slack);
-  EXPECT_GT(db->statistics().gc_jobs, 0u);
+  EXPECT_GT(db->statistics().collections, 0u);
   EXPECT_GT(db->statistics().compactions, 0u) << "hidden garbage must be exposed";
   ASSERT_OK(db.Flush());
   db.ExpectAll(kKeys, 11);
@@ -98,7 +98,7 @@ TEST(DBSpace, ALimitInBytesIsAnErrorOnceNothingCanBeFreed) {
 
 TEST(DBSpace, ARatioThatCannotBeHeldDoesNotSwitchTheLimitInBytesOff) {
   SpaceDB db;
-  db.options().gc_garbage_percent = 101;  // nothing is ever collected
+  db.options().collection_garbage_percent = 101;  // nothing is ever collected
   db.options().space_high_percent = 120;
   db.options().space_high_bytes = 2 * kLiveBytes;
   db.Start();
@@ -231,20 +231,21 @@ TEST(DBSpace, AFailingCollectionIsToldToTheWriteThatWaitsForIt) {
 TEST(DBSpace, SeveralCollectionsRunWhenSpaceIsShortAndOneWhenItIsNot) {
   for (const bool shortage : {false, true}) {
     SpaceDB db;
-    db.options().gc_garbage_percent = 101;
+    db.options().collection_garbage_percent = 101;
     ASSERT_OK(db.Open());
     db.t = db.Values();
     ASSERT_OK(db.Round(kKeys, 0));
     for (int i = 0; i < kKeys; i += 2) ASSERT_OK(db->Delete(db.t, {K(1, SpaceDB::Name(i))}));
     ASSERT_OK(db.Settle());
-    db.options().gc_jobs_max = 3;
+    db.options().collection_jobs_max = 3;
     if (shortage) db.options().space_high_bytes = 150'000;
     const uint64_t value_file_bytes = db->statistics().value_file_bytes;
     ASSERT_OK(db.CollectFrom(25));
-    EXPECT_EQ(db->statistics().running_gc, shortage ? 3u : 1u);
+    EXPECT_EQ(db->statistics().running_collections, shortage ? 3u : 1u);
     db.executor().RunUntilIdle();
-    EXPECT_EQ(db->statistics().running_gc, 0u);
-    EXPECT_LE(db->statistics().gc_input_bytes, value_file_bytes) << "no file is collected twice";
+    EXPECT_EQ(db->statistics().running_collections, 0u);
+    EXPECT_LE(db->statistics().collection_input_bytes, value_file_bytes)
+        << "no file is collected twice";
     EXPECT_LT(db->statistics().value_raw_bytes, 110'000u);
     db.t = db.Values();
     for (int i = 0; i < kKeys; ++i)

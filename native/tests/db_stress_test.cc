@@ -129,7 +129,7 @@ class StressRun {
       stop_ = false;
       if (!faulty_) CheckFilesAtRest();
     }
-    collections_ += db_->statistics().gc_jobs;
+    collections_ += db_->statistics().collections;
     logged_ += db_->statistics().values_logged;
     Status closed;
     do {
@@ -171,7 +171,7 @@ class StressRun {
     options_.level_count = static_cast<uint32_t>(pick({2, 3, 7}));
     options_.l0_compaction_trigger = static_cast<uint32_t>(pick({1, 2, 4}));
     options_.value_file_bytes = pick({300, 2 << 10, 64 << 10});
-    options_.gc_garbage_percent = static_cast<uint32_t>(pick({0, 10, 10, 40}));
+    options_.collection_garbage_percent = static_cast<uint32_t>(pick({0, 10, 10, 40}));
     options_.value_sorted_runs_max = static_cast<uint32_t>(pick({0, 1, 8}));
     options_.value_merge_scan_percent = 1'000'000;
     options_.space_high_percent = static_cast<uint32_t>(pick({0, 0, 101, 150}));

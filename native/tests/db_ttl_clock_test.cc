@@ -20,7 +20,7 @@ std::string Stamp(int64_t written_ms) {
 class DBTtlClock : public ::testing::TestWithParam<TtlLayout> {
  protected:
   void SetUp() override {
-    db_.options().gc_garbage_percent = 25;
+    db_.options().collection_garbage_percent = 25;
     Open();
   }
   void Open(std::span<const ImportSource> imports = {}, const std::string& at = "/db") {

@@ -19,7 +19,7 @@ class LoggingDB : public SimDB {
   explicit LoggingDB(fs::FileSystem* files, WalMode mode = WalMode::kWal) : SimDB(1, files) {
     options().wal = mode;
     options().large_value_bytes = 1000;
-    options().gc_garbage_percent = 1;
+    options().collection_garbage_percent = 1;
   }
 };
 
@@ -186,7 +186,7 @@ TEST_P(DBValueLog, ItsGarbageIsCollectedAndWhatLivesStays) {
   ASSERT_OK(db_->Flush());
   ASSERT_OK(db_->CompactAll());
   db_->executor().RunUntilIdle();
-  EXPECT_GT(db()->statistics().gc_jobs, 0u);
+  EXPECT_GT(db()->statistics().collections, 0u);
   for (int i = 0; i < 20; ++i)
     EXPECT_EQ(Get("k" + std::to_string(i)), i % 2 == 0 ? "small now" : Value(i)) << i;
   ASSERT_OK(db_->Open());

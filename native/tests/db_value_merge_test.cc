@@ -153,7 +153,7 @@ TEST(DBValueMerge, AnOrderingThatLeavesAsManySortedRunsIsNotRepeatedAtOnce) {
 TEST(DBValueMerge, OrderOfWhatACheckpointHasCostsItsUpload) {
   ValueDB db;
   db.options().value_merge_scan_percent = 100;
-  db.options().gc_upload_cost_percent = 300;
+  db.options().collection_upload_cost_percent = 300;
   db.options().value_file_bytes = 40'000;
   ASSERT_OK(db.Open());
   Table* t = db.Values();
@@ -214,11 +214,11 @@ TEST(DBValueMerge, GarbageThatTheCollectorHasNotReachedGoesWithACompaction) {
   db.options().value_file_bytes = 10'000;
   ASSERT_OK(db.CollectFrom(25));
   t = db.Values("t", expiring);
-  ASSERT_EQ(db->statistics().running_gc, 1u);
+  ASSERT_EQ(db->statistics().running_collections, 1u);
   ASSERT_OK(db.CompactAll());
   db.executor().RunUntilIdle();
   EXPECT_EQ(db->statistics().merged_value_bytes, 10'000u);
-  EXPECT_EQ(db->statistics().gc_jobs, 1u);
+  EXPECT_EQ(db->statistics().collections, 1u);
   EXPECT_EQ(db->statistics().garbage_bytes_min, 0u);
   for (const std::string file : {"a", "b"}) {
     for (int i = 0; i < 20; ++i) {
@@ -293,7 +293,7 @@ TEST(DBValueMerge, WithThatPolicyDirtyFilesJoinTheNextCompactionAndNothingIsColl
   const DBStatistics s = db->statistics();
   EXPECT_EQ(s.merged_for_garbage_bytes, 60'000u);
   EXPECT_EQ(s.garbage_bytes_min, 0u);
-  EXPECT_EQ(s.gc_jobs, 0u);
+  EXPECT_EQ(s.collections, 0u);
   EXPECT_EQ(db.Get(t, K(1, "k00")), "NotFound");
   EXPECT_EQ(db.Get(t, K(1, "k59")), Large("k59"));
 }

@@ -37,7 +37,7 @@ void AmidTheNextFile(ValueDB* db, const std::shared_ptr<std::function<void()>>& 
 // A compaction that dropped one of a key's values knows nothing about its newest value.
 TEST(ValueScenario, AKeyWhoseOlderValueWasDroppedLives) {
   ValueDB db;
-  db.options().gc_garbage_percent = 50;
+  db.options().collection_garbage_percent = 50;
   ASSERT_OK(db.Open());
   ASSERT_OK(db->Put(db.Values(), {K(1, "k")}, Large("old")));
   ASSERT_OK(db.Flush());
@@ -48,7 +48,7 @@ TEST(ValueScenario, AKeyWhoseOlderValueWasDroppedLives) {
   ASSERT_OK(db.CompactAll());
   for (const char* key : {"x", "y", "z"}) ASSERT_OK(db->Delete(db.Values(), {K(1, key)}));
   ASSERT_OK(db.Settle());
-  EXPECT_EQ(db->statistics().gc_jobs, 1u);
+  EXPECT_EQ(db->statistics().collections, 1u);
   EXPECT_GT(db->statistics().hot_value_file_bytes, 0u) << "the key was not remembered";
   EXPECT_EQ(db.Get(db.Values(), K(1, "k")), Large("new"));
 }
@@ -111,7 +111,7 @@ TEST(ValueScenario, AnExpiredRecordHidesOneWhoseValueIsGone) {
   ASSERT_OK(db.Flush());
   ASSERT_OK(db.CollectFrom(50));
   db.executor().RunUntilIdle();
-  ASSERT_EQ(db->statistics().gc_values_dead, 4u) << "the old value too";
+  ASSERT_EQ(db->statistics().collection_values_dead, 4u) << "the old value too";
   ASSERT_EQ(db->statistics().value_files, 1u) << "of the expired one";
   // Level by level.
   db.options().l0_compaction_trigger = 1;
@@ -195,10 +195,10 @@ TEST(ValueScenario, PartsThatWereCollectedApartAreUnited) {
       const std::string path = "/half" + std::to_string(half);
       const uint32_t first = half == 0 ? 0 : 8, last = half == 0 ? 7 : 15;
       const ImportSource source{whole, first, last};
-      db.options().gc_garbage_percent = (collected >> half) & 1 ? 25 : 101;
+      db.options().collection_garbage_percent = (collected >> half) & 1 ? 25 : 101;
       ASSERT_OK(db.Open(std::span(&source, 1), path));
       db.executor().RunUntilIdle();
-      EXPECT_EQ(db->statistics().gc_jobs, (collected >> half) & 1);
+      EXPECT_EQ(db->statistics().collections, (collected >> half) & 1);
       t = db.Values();
       for (int p = 0; p < 16; ++p) {
         const bool shown = p / 8 == half;
@@ -207,7 +207,7 @@ TEST(ValueScenario, PartsThatWereCollectedApartAreUnited) {
       ASSERT_OK(db->Put(t, {K(half == 0 ? 2 : 12, "own")}, Large("own" + std::to_string(half))));
       sources.push_back({db.TakeTo("/united", path), first, last});
     }
-    db.options().gc_garbage_percent = 101;
+    db.options().collection_garbage_percent = 101;
     ASSERT_OK(db.Open(sources, "/united"));
     for (int round = 0; round < 4; ++round) {
       t = db.Values();
@@ -306,7 +306,7 @@ TEST(ValueScenario, BlobFilesMayGoWhileTheirFilesAreCollected) {
     Table* t = db.Values();
     std::shared_ptr<Snapshot> snapshot;
     *amid = [&] {
-      EXPECT_EQ(db->statistics().running_gc, 1u);
+      EXPECT_EQ(db->statistics().running_collections, 1u);
       snapshot = *db->TakeSnapshot();
       EXPECT_OK(db->Put(t, {K(1, "k")}, Large("newer")));
       if (all) EXPECT_OK(db->Delete(t, {K(1, "second")}));
@@ -315,7 +315,7 @@ TEST(ValueScenario, BlobFilesMayGoWhileTheirFilesAreCollected) {
     ASSERT_EQ(db.executor().pending(), 1u) << "the collection alone";
     db.executor().RunUntilIdle();
     ASSERT_FALSE(*amid);
-    EXPECT_EQ(db->statistics().gc_jobs, 1u);
+    EXPECT_EQ(db->statistics().collections, 1u);
     EXPECT_EQ(db->statistics().background_errors, 0u);
     EXPECT_EQ(db.Get(t, K(1, "k")), Large("newer"));
     EXPECT_EQ(db.Get(t, K(1, "second")), all ? "NotFound" : Large("second"));
@@ -393,7 +393,7 @@ TEST(ValueScenario, ACollectionThatFailsLosesNothingAndIsTriedAgain) {
     db.executor().RunUntilIdle();
     ASSERT_EQ(db.faults.fired(), 1u);
     db.faults.Disarm();
-    EXPECT_EQ(db->statistics().gc_jobs, 0u);
+    EXPECT_EQ(db->statistics().collections, 0u);
     EXPECT_EQ(db->statistics().background_errors, 1u);
     EXPECT_EQ(db->statistics().value_raw_bytes, 4000u);
     EXPECT_EQ(db.Get(db.Values(), K(1, "k")), Large("k"));
@@ -401,7 +401,7 @@ TEST(ValueScenario, ACollectionThatFailsLosesNothingAndIsTriedAgain) {
     ASSERT_OK(db->Put(db.Values(), {K(1, "other")}, "v"));
     ASSERT_OK(db.Flush());
     db.executor().RunUntilIdle();
-    EXPECT_EQ(db->statistics().gc_jobs, 1u);
+    EXPECT_EQ(db->statistics().collections, 1u);
     EXPECT_EQ(db->statistics().value_raw_bytes, 1000u);
     EXPECT_EQ(db->statistics().pinned_file_bytes, 0u);
     EXPECT_EQ(db.Get(db.Values(), K(1, "k")), Large("k"));

@@ -135,7 +135,7 @@ TEST(DBValue, OverwrittenAndDeletedInMemoryReachesNoValueFile) {
 
 TEST(DBValue, AFileThatNothingNamesIsDeletedUnread) {
   ValueDB db;
-  db.options().gc_garbage_percent = 25;
+  db.options().collection_garbage_percent = 25;
   ASSERT_OK(db.Open());
   Table* t = db.Values();
   for (const char* key : {"a", "b", "c"}) ASSERT_OK(db->Put(t, {K(1, key)}, Large(key)));
@@ -145,7 +145,7 @@ TEST(DBValue, AFileThatNothingNamesIsDeletedUnread) {
   db.ForbidValueReads();
   ASSERT_OK(db.Settle());
   EXPECT_EQ(db.faults.fired(), 0u);
-  EXPECT_EQ(db->statistics().gc_jobs, 0u);
+  EXPECT_EQ(db->statistics().collections, 0u);
   EXPECT_EQ(db->statistics().value_files, 0u);
   EXPECT_EQ(db->statistics().background_errors, 0u);
   EXPECT_TRUE(db.ValueFileNames().empty());
@@ -156,8 +156,8 @@ TEST(DBValue, AFileThatNothingNamesIsDeletedUnread) {
 TEST(DBValue, WhatACheckpointHasGathersMoreGarbageBeforeItIsCollected) {
   for (const bool checkpoint : {false, true}) {
     ValueDB db;
-    db.options().gc_garbage_percent = 25;
-    db.options().gc_upload_cost_percent = 300;  // which means up to 57 % of garbage
+    db.options().collection_garbage_percent = 25;
+    db.options().collection_upload_cost_percent = 300;  // which means up to 57 % of garbage
     ASSERT_OK(db.Open());
     Table* t = db.Values();
     const auto key = [](int i) { return K(1, "k" + std::to_string(i)); };
@@ -166,10 +166,10 @@ TEST(DBValue, WhatACheckpointHasGathersMoreGarbageBeforeItIsCollected) {
     if (checkpoint) db.TakeTo("/checkpoint");
     for (int i = 0; i < 40; ++i) ASSERT_OK(db->Delete(t, {key(i)}));
     ASSERT_OK(db.Settle());
-    EXPECT_EQ(db->statistics().gc_jobs, checkpoint ? 0u : 1u);
+    EXPECT_EQ(db->statistics().collections, checkpoint ? 0u : 1u);
     for (int i = 40; i < 60; ++i) ASSERT_OK(db->Delete(t, {key(i)}));
     ASSERT_OK(db.Settle());
-    EXPECT_EQ(db->statistics().gc_jobs, checkpoint ? 1u : 2u);
+    EXPECT_EQ(db->statistics().collections, checkpoint ? 1u : 2u);
     EXPECT_EQ(db->statistics().value_raw_bytes, 40'000u);
   }
 }
@@ -185,16 +185,16 @@ TEST(DBValue, OneLiveValueDoesNotKeepALargeFile) {
   ASSERT_OK(db.CollectFrom(50));
   db.executor().RunUntilIdle();
   const DBStatistics after = db->statistics();
-  EXPECT_EQ(after.gc_jobs, 1u);
-  EXPECT_EQ(after.gc_values_dead, 99u);
-  EXPECT_LT(after.gc_bytes_read, 1100u) << "dead values are not read";
+  EXPECT_EQ(after.collections, 1u);
+  EXPECT_EQ(after.collection_values_dead, 99u);
+  EXPECT_LT(after.collection_bytes_read, 1100u) << "dead values are not read";
   EXPECT_EQ(after.value_raw_bytes, 1000u);
   EXPECT_EQ(after.value_files, 1u);
   EXPECT_EQ(db.ValueFileNames().size(), 1u);
   EXPECT_EQ(db.Get(db.Values(), K(1, "k0")), Large("k0"));
   ASSERT_OK(db.CollectFrom(1));
   db.executor().RunUntilIdle();
-  EXPECT_EQ(db->statistics().gc_jobs, 0u) << "what was collected holds no garbage";
+  EXPECT_EQ(db->statistics().collections, 0u) << "what was collected holds no garbage";
 }
 
 // A compaction was planned with a version that still contains the file, and does not need it.
@@ -205,14 +205,14 @@ TEST(DBValue, WhatIsCollectedGoesWhileACompactionWaits) {
   const std::vector<std::string> before = db.ValueFileNames();
   db.options().l0_compaction_trigger = 1;
   ASSERT_OK(db.CollectFrom(50));
-  ASSERT_EQ(db->statistics().running_gc, 1u);
+  ASSERT_EQ(db->statistics().running_collections, 1u);
   ASSERT_OK(db->Put(db.Values(), {K(1, "k0")}, "inline"));
   ASSERT_OK(db->Put(db.Values(), {K(1, "k1")}, "inline"));
   EXPECT_TRUE(db->Flush(0).IsBusy());
   ASSERT_TRUE(db.executor().RunOne(os::Priority::kFlush));
   ASSERT_EQ(db->statistics().running_compactions, 1u);
-  ASSERT_TRUE(db.executor().RunOne(os::Priority::kGc));
-  EXPECT_EQ(db->statistics().gc_jobs, 1u);
+  ASSERT_TRUE(db.executor().RunOne(os::Priority::kCollection));
+  EXPECT_EQ(db->statistics().collections, 1u);
   for (const std::string& name : db.ValueFileNames())
     EXPECT_EQ(std::count(before.begin(), before.end(), name), 0) << name;
   ASSERT_TRUE(db.executor().RunOne(os::Priority::kL0Compaction));
@@ -226,10 +226,10 @@ TEST(DBValue, BelowTheThresholdNothingIsCollected) {
   FillWithGarbage(&db, 10, 8);
   ASSERT_OK(db.CollectFrom(21));
   db.executor().RunUntilIdle();
-  EXPECT_EQ(db->statistics().gc_jobs, 0u);
+  EXPECT_EQ(db->statistics().collections, 0u);
   ASSERT_OK(db.CollectFrom(20));
   db.executor().RunUntilIdle();
-  EXPECT_EQ(db->statistics().gc_jobs, 1u);
+  EXPECT_EQ(db->statistics().collections, 1u);
 }
 
 /// `count` keys with one letter and a digit.
@@ -267,7 +267,7 @@ TEST(DBValue, ACollectionThatFreesNothingIsNotRepeated) {
   for (const char* b : {"b0", "b1", "b2"}) ASSERT_OK(db->Delete(db.Values(), {K(1, b)}));
   ASSERT_OK(db.CompactAll());
   EXPECT_LT(db.executor().RunUntilIdle(1000), 10u);
-  EXPECT_LE(db->statistics().gc_jobs, 2u);
+  EXPECT_LE(db->statistics().collections, 2u);
   EXPECT_EQ(db.Get(db.Values(), K(1, "b2")), "NotFound");
   for (int i = 3; i < 10; ++i) {
     const std::string key = "b" + std::to_string(i);
@@ -278,7 +278,7 @@ TEST(DBValue, ACollectionThatFreesNothingIsNotRepeated) {
 TEST(DBValue, DroppingATableFreesItsValueFiles) {
   for (const bool shared : {false, true}) {
     ValueDB db;
-    db.options().gc_garbage_percent = 25;
+    db.options().collection_garbage_percent = 25;
     ASSERT_OK(db.Open());
     Table* gone = db.Values("gone");
     Table* kept = db.Values("kept");
@@ -292,7 +292,7 @@ TEST(DBValue, DroppingATableFreesItsValueFiles) {
     ASSERT_OK(db.Settle());
     EXPECT_EQ(db.ValueFileNames().size(), 1u) << shared;
     EXPECT_EQ(db->statistics().value_raw_bytes, 1000u) << shared;
-    EXPECT_EQ(db->statistics().gc_jobs, shared ? 1u : 0u);
+    EXPECT_EQ(db->statistics().collections, shared ? 1u : 0u);
     EXPECT_EQ(db.Get(kept, K(3, "k")), Large("kept"));
   }
 }

@@ -27,7 +27,7 @@ class ValueDB : public FaultyFiles, public SimDB {
     options().value_compression = Compression::kNone;
     options().l0_compaction_trigger = 100;
     options().l0_stall_trigger = 200;
-    options().gc_garbage_percent = 101;
+    options().collection_garbage_percent = 101;
     options().listeners = {heard_};
   }
   /// Events of all opens.
@@ -49,9 +49,9 @@ class ValueDB : public FaultyFiles, public SimDB {
     return table.ok() ? *table : nullptr;
   }
 
-  /// Reopens with this gc_garbage_percent; due jobs wait in the executor.
+  /// Reopens with this collection_garbage_percent; due jobs wait in the executor.
   Status CollectFrom(uint32_t percent, const std::string& path = "/db") {
-    options().gc_garbage_percent = percent;
+    options().collection_garbage_percent = percent;
     return Open({}, path);
   }
   Status Settle() {

@@ -45,7 +45,7 @@ void Stir(ValueDB* db, Table* t) {
 
 TEST(DBValueTtl, AFileInWhichAllHasExpiredIsDroppedWholeAndUnread) {
   ValueDB db;
-  db.options().gc_garbage_percent = 25;
+  db.options().collection_garbage_percent = 25;
   ASSERT_OK(db.Open());
   Table* t = db.Values("t", Expiring());
   PutTen(&db, t);
@@ -65,7 +65,7 @@ TEST(DBValueTtl, AFileInWhichAllHasExpiredIsDroppedWholeAndUnread) {
 
 TEST(DBValueTtl, WhatWasDroppedStaysAbsentWhateverTheTtlBecomes) {
   ValueDB db;
-  db.options().gc_garbage_percent = 25;
+  db.options().collection_garbage_percent = 25;
   ASSERT_OK(db.Open());
   Table* t = db.Values("t", Expiring());
   PutTen(&db, t);
@@ -88,7 +88,7 @@ TEST(DBValueTtl, WhatWasDroppedStaysAbsentWhateverTheTtlBecomes) {
 
 TEST(DBValueTtl, ACheckpointCarriesWhatExpired) {
   ValueDB db;
-  db.options().gc_garbage_percent = 25;
+  db.options().collection_garbage_percent = 25;
   ASSERT_OK(db.Open());
   Table* t = db.Values("t", Expiring());
   PutTen(&db, t);
@@ -122,7 +122,7 @@ TEST(DBValueTtl, TheCollectorLeavesBehindWhatHasExpired) {
   t = db.Values("t", Expiring());
   db.executor().RunUntilIdle();
   const DBStatistics s = db->statistics();
-  EXPECT_EQ(s.gc_values_dead, 10u);
+  EXPECT_EQ(s.collection_values_dead, 10u);
   EXPECT_EQ(s.records_expired, 5u);
   EXPECT_EQ(s.value_raw_bytes, 5 * Stamped(0, "v").size());
   for (int i = 0; i < 10; ++i) EXPECT_EQ(db.Get(t, KeyOf(i)) == "NotFound", i < 5) << i;
@@ -130,7 +130,7 @@ TEST(DBValueTtl, TheCollectorLeavesBehindWhatHasExpired) {
 
 TEST(DBValueTtl, AFileWithOneValueThatNeverExpiresStays) {
   ValueDB db;
-  db.options().gc_garbage_percent = 25;
+  db.options().collection_garbage_percent = 25;
   ASSERT_OK(db.Open());
   Table* t = db.Values("t", Expiring());
   Table* other = db.Values("other", ValueDB::Separated());
@@ -157,7 +157,7 @@ TEST(DBValueTtl, ATableThatIsNotRegisteredYetKeepsItsValues) {
 
 TEST(DBValueTtl, AValueThatIsLostIsStillCorruption) {
   ValueDB db;
-  db.options().gc_garbage_percent = 25;
+  db.options().collection_garbage_percent = 25;
   ASSERT_OK(db.Open());
   Table* t = db.Values("t", Expiring());
   PutTen(&db, t);

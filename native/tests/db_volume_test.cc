@@ -114,7 +114,7 @@ TEST_P(DBVolume, InstancesShareItAndEachGoesAlone) {
 }
 
 TEST_P(DBVolume, PagesAreReadBesideEachOther) {
-  options_.gc_garbage_percent = 101;
+  options_.collection_garbage_percent = 101;
   ASSERT_NO_FATAL_FAILURE(Mount());
   ASSERT_NO_FATAL_FAILURE(Open());
   // Neighbours in key order are in different files.
@@ -180,7 +180,7 @@ TEST_P(DBVolume, AFullVolumeRefusesWritesUntilThereIsSpace) {
 // collection remove it, although both need space themselves.
 TEST_P(DBVolume, GarbageOfAFullVolumeIsRemoved) {
   UseFewFiles();
-  options_.gc_garbage_percent = 60;
+  options_.collection_garbage_percent = 60;
   options_.l0_compaction_trigger = 40;
   options_.l0_stall_trigger = 60;
   ASSERT_NO_FATAL_FAILURE(Mount());

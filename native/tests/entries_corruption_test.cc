@@ -21,7 +21,7 @@ const size_t kStep = Variable("LAVA_TEST_STEP", 1);
 
 class EntriesCorruption : public ::testing::Test {
  protected:
-  static void Set(SimDB* db) { db->options().gc_garbage_percent = 101; }
+  static void Set(SimDB* db) { db->options().collection_garbage_percent = 101; }
   static Table* Map(SimDB* db) {
     return *(*db)->CreateTable("map", {.kind = TableKind::kMap, .separation_bytes = 1});
   }

@@ -91,7 +91,7 @@ void Play(const Workload& workload, const History& history,
   }
   const HostStatistics s = Host::Get().statistics();
   ASSERT_EQ(s.charged_bytes, 0u);
-  ASSERT_EQ(s.compaction_job_bytes + s.gc_job_bytes + s.scan_bytes, 0u);
+  ASSERT_EQ(s.compaction_job_bytes + s.collection_job_bytes + s.scan_bytes, 0u);
 }
 
 uint64_t ChargesOf(const Workload& workload, const History& history,

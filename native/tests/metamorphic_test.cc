@@ -113,13 +113,13 @@ TEST(Metamorphic, AnyOptionsGiveTheSameAnswers) {
   Count(played, "metamorphic histories, each under two option sets");
   Count(played * operations, "operations of metamorphic histories");
   const LavaStore::Totals& totals = LavaStore::TotalsOfAll();
-  Count(totals.gc_jobs, "collections of value files in histories");
+  Count(totals.collections, "collections of value files in histories");
   Count(totals.values_logged, "values of histories logged as they were put");
   Count(totals.external_values, "values of histories that are the ends of entries");
   Count(totals.external_elements, "elements of lists in histories that are the ends of entries");
   Count(totals.entries_read, "entries of histories that were read");
   Count(totals.merged_value_bytes, "bytes of values that compactions in histories wrote anew");
-  Count(totals.gc_values_dead, "values that collections in histories left behind");
+  Count(totals.collection_values_dead, "values that collections in histories left behind");
   Count(totals.value_reads, "values read from value files in histories");
   Count(totals.late_files, "files that came late in histories");
   Count(totals.reads_that_needed_a_file, "reads in histories that needed a file first");

@@ -97,9 +97,9 @@ DEFECTS = [
            "BlockChecksum(source.unique_id, offset, bytes.substr(0, record->bytes - 8)) &&\n"
            "      bytes.empty()) {", ("fault",)),
     # Separated values.
-    Defect("the collector takes copies for what other files hold now", "src/collection/gc_job.cc",
+    Defect("the collector takes copies for what other files hold now", "src/collection/collection_job.cc",
            "if (at->locations.Shows(key, blob_file)) {", "if (!key.empty()) {", ("metamorphic", "collection")),
-    Defect("a key whose older value was dropped counts as dead", "src/collection/gc_job.cc",
+    Defect("a key whose older value was dropped counts as dead", "src/collection/collection_job.cc",
            "if (reference == nullptr) {\n      ++output_.values_dead;",
            "if (reference == nullptr || temperatures_.IsHot(key, blob_file, *at->file)) {\n"
            "      ++output_.values_dead;", ("scenario",)),
@@ -138,7 +138,7 @@ DEFECTS = [
            "src/db/collection_runner.cc", "edit.values_added.push_back(std::move(added));",
            "static_cast<void>(edit);", ANSWERS),
     Defect("the collector copies values that only their own file's dictionary reads",
-           "src/collection/gc_job.cc", "if (codec == kZstdDictionary)", "if (stored.empty())", ANSWERS),
+           "src/collection/collection_job.cc", "if (codec == kZstdDictionary)", "if (stored.empty())", ANSWERS),
     Defect("values that were held back are forgotten at a value file's end",
            "src/value/value_writer.cc",
            "if (status_.ok() && sampling_) status_ = EndSampling();", "sampling_ = false;", ANSWERS),
@@ -248,7 +248,7 @@ DEFECTS = [
            "if (!runs_.empty()) runs_.front()->ends_snapshot = true;", "",
            ("metamorphic", "stress")),
     # Space.
-    Defect("a blob file is parted by temperature again and again", "src/collection/gc_job.cc",
+    Defect("a blob file is parted by temperature again and again", "src/collection/collection_job.cc",
            "if (!inputs_.contains(location.file.get())) return;", "static_cast<void>(location);",
            ("collection",)),
     Defect("garbage that upper levels hide is not exposed", "src/db/compaction_planner.cc",
@@ -579,7 +579,7 @@ DEFECTS = [
            "src/job/value_output.cc", "written > static_cast<int64_t>(*newest)",
            "written < static_cast<int64_t>(*newest)", ("oversize",)),
     Defect("the value file of a list goes before the list lets go of it",
-           "src/collection/gc_job.cc", "reference.timestamp.reset();  // a read", "// a read",
+           "src/collection/collection_job.cc", "reference.timestamp.reset();  // a read", "// a read",
            ("oversize",)),
     Defect("the segment of a list's part goes when the part expires", "src/value_log/logged_values.cc",
            "stays.timestamp.reset();", "", ("segments", "oversize")),
@@ -651,7 +651,7 @@ DEFECTS = [
     Defect("compactions begin though the CPU budget is in debt", "src/host/scheduler.cc",
            "others < threads && budget_.PaidInUs(time_->NowMicros()) == 0", "others < threads",
            ("host",)),
-    Defect("a collection sees one value of a list only", "src/collection/gc_job.cc",
+    Defect("a collection sees one value of a list only", "src/collection/collection_job.cc",
            "if (part.is_reference) {\n        ValueReference& reference",
            "if (part.is_reference && references_.empty()) {\n        ValueReference& reference",
            ("metamorphic", "lists")),

@@ -101,7 +101,7 @@ def report_engines(rounds, versions, options):
                 print(f"{engine}: in {phase} the writer held only {held:.0%} of its rate")
     for phase in overwritten:
         share = statistics.median(
-            per(r["lava"][phase]["gc_bytes_read"], r["lava"][phase]["gc_input_bytes"])
+            per(r["lava"][phase]["collection_bytes_read"], r["lava"][phase]["collection_input_bytes"])
             for r in rounds)
         print(f"lava: {phase}: of the files that it collected, the collector read {share:.0%}")
     print(flush=True)

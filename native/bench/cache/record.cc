@@ -199,7 +199,7 @@ class Player {
     UntilDone([&] { return db->Flush(100); });
     for (;;) {
       const DBStatistics s = db->statistics();
-      if (s.running_flushes + s.running_compactions + s.running_gc == 0) return;
+      if (s.running_flushes + s.running_compactions + s.running_collections == 0) return;
       ::usleep(1000);
     }
   }

@@ -124,7 +124,7 @@ void RunLava(const std::string& directory, uint64_t files, uint64_t seconds) {
   row["files"] = after.live_files;
   row["flushes"] = after.flushes - before.flushes;
   row["compactions"] = after.compactions - before.compactions;
-  row["collections"] = after.gc_jobs - before.gc_jobs;
+  row["collections"] = after.collections - before.collections;
   row["installs"] = installs;
   row["install_us"] = for_each(after.install_cpu_us - before.install_cpu_us);
   row["files_per_install"] = for_each(after.files_installed - before.files_installed);

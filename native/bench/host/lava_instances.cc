@@ -157,7 +157,7 @@ class Lava final : public Instances {
     for (const Opened& it : opened_) {
       if (it.db == nullptr) continue;
       const DBStatistics s = it.db->statistics();
-      if (s.running_flushes + s.running_compactions + s.running_gc > 0) return true;
+      if (s.running_flushes + s.running_compactions + s.running_collections > 0) return true;
     }
     return false;
   }

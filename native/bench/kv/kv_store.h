@@ -25,9 +25,10 @@ struct KvOptions {
 struct EngineFigures {
   double compaction_cpu_seconds = 0;  // includes garbage collection
   double flush_cpu_seconds = 0;
-  double gc_cpu_seconds = 0;                       // Lava only, where it is a separate job
-  uint64_t gc_bytes_read = 0, gc_input_bytes = 0;  // Lava only: of values, and of the files
-  uint64_t files_refused_direct = 0;               // Lava only
+  double collection_cpu_seconds = 0;  // Lava only, where it is a separate job
+  uint64_t collection_bytes_read = 0,
+           collection_input_bytes = 0;  // Lava only: of values, and of the files
+  uint64_t files_refused_direct = 0;    // Lava only
   /// Lava's I/O with io_uring, which the kernel's counters of a process exclude.
   uint64_t ring_reads = 0, ring_bytes_read = 0, ring_bytes_written = 0;
   double stall_seconds = 0, space_stall_seconds = 0;  // Lava only: the second is part of the first

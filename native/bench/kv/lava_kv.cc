@@ -69,18 +69,19 @@ class LavaKv final : public KvStore {
     for (int quiet = 0; quiet < 5;) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
       const DBStatistics s = db_->statistics();
-      quiet = s.running_flushes + s.running_compactions + s.running_gc == 0 ? quiet + 1 : 0;
+      quiet =
+          s.running_flushes + s.running_compactions + s.running_collections == 0 ? quiet + 1 : 0;
     }
   }
   EngineFigures Figures() const override {
     const DBStatistics s = db_->statistics();
     const fs::Uring::Totals ring = fs::Uring::TotalsNow();
     const auto seconds = [](uint64_t us) { return static_cast<double>(us) / 1e6; };
-    return {.compaction_cpu_seconds = seconds(s.compaction_cpu_us + s.gc_cpu_us),
+    return {.compaction_cpu_seconds = seconds(s.compaction_cpu_us + s.collection_cpu_us),
             .flush_cpu_seconds = seconds(s.flush_cpu_us),
-            .gc_cpu_seconds = seconds(s.gc_cpu_us),
-            .gc_bytes_read = s.gc_bytes_read,
-            .gc_input_bytes = s.gc_input_bytes,
+            .collection_cpu_seconds = seconds(s.collection_cpu_us),
+            .collection_bytes_read = s.collection_bytes_read,
+            .collection_input_bytes = s.collection_input_bytes,
             .files_refused_direct = s.files_refused_direct,
             .ring_reads = ring.reads,
             .ring_bytes_read = ring.bytes_read,

@@ -263,9 +263,12 @@ void Phases::Print(const Row& row) {
   text("compaction_cpu_seconds",
        row.after.compaction_cpu_seconds - row.before.compaction_cpu_seconds);
   text("flush_cpu_seconds", row.after.flush_cpu_seconds - row.before.flush_cpu_seconds);
-  text("gc_cpu_seconds", row.after.gc_cpu_seconds - row.before.gc_cpu_seconds);
-  number("gc_bytes_read", row.after.gc_bytes_read - row.before.gc_bytes_read);
-  number("gc_input_bytes", row.after.gc_input_bytes - row.before.gc_input_bytes);
+  text("collection_cpu_seconds",
+       row.after.collection_cpu_seconds - row.before.collection_cpu_seconds);
+  number("collection_bytes_read",
+         row.after.collection_bytes_read - row.before.collection_bytes_read);
+  number("collection_input_bytes",
+         row.after.collection_input_bytes - row.before.collection_input_bytes);
   number("files_refused_direct", row.after.files_refused_direct);
   number("space_bytes", row.space);
   number("peak_bytes", row.peak);

@@ -260,10 +260,10 @@ struct DBStatistics {
   uint64_t garbage_bytes_min = 0, garbage_bytes_max = 0;
   uint64_t value_bytes_written = 0;                // by flushes and compactions
   uint64_t value_reads = 0, value_bytes_read = 0;  // read from storage, of records in value files
-  uint64_t gc_jobs = 0, running_gc = 0;
+  uint64_t collections = 0, running_collections = 0;
   /// Of collected files: bytes of values read, and the whole files' bytes.
-  uint64_t gc_bytes_read = 0, gc_input_bytes = 0;
-  uint64_t gc_bytes_written = 0, gc_values_dead = 0;
+  uint64_t collection_bytes_read = 0, collection_input_bytes = 0;
+  uint64_t collection_bytes_written = 0, collection_values_dead = 0;
   uint64_t value_files_expired = 0;  // dropped whole and unread: all values had expired
   uint64_t merged_value_bytes = 0;   // raw bytes of values that compactions rewrote
   /// Raw bytes planned to be rewritten by compactions, by reason: see ValuePolicy.
@@ -279,7 +279,7 @@ struct DBStatistics {
   uint64_t space_stall_us = 0;          // part of stall_us spent waiting for space
   uint64_t memtable_killed_bytes = 0;   // keys and values that died before their flush
   /// CPU time of threads that ran jobs, including failed ones.
-  uint64_t flush_cpu_us = 0, compaction_cpu_us = 0, gc_cpu_us = 0;
+  uint64_t flush_cpu_us = 0, compaction_cpu_us = 0, collection_cpu_us = 0;
   /// Versions that jobs installed, and the CPU time for writing the manifest and publishing.
   uint64_t versions_installed = 0, install_cpu_us = 0;
   uint64_t files_installed = 0;       // files added or removed by these versions; moved ones twice

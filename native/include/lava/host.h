@@ -49,7 +49,7 @@ struct HostStatistics {
   uint64_t metadata_bytes = 0;      // the instances' descriptions of their files
   uint64_t scan_bytes = 0;          // values being copied into pages, and data read ahead
   /// Memory of running jobs.
-  uint64_t flush_job_bytes = 0, compaction_job_bytes = 0, gc_job_bytes = 0;
+  uint64_t flush_job_bytes = 0, compaction_job_bytes = 0, collection_job_bytes = 0;
   uint64_t file_buffer_bytes = 0;  // of files being written to volumes
   uint64_t binding_bytes = 0;      // Host::CountBindingBytes()
   uint64_t charged_bytes = 0;      // all charged memory, including the cache

@@ -140,12 +140,12 @@ struct DBOptions {
   uint32_t value_decisions_max = 0;  // lines kept for DB::TakeValueDecisions()
   /// Garbage, in percent of a value file's bytes, at which the file is collected (approximate);
   /// above 100: never.
-  uint32_t gc_garbage_percent = 25;
+  uint32_t collection_garbage_percent = 25;
   /// Concurrent collections while space is short; 0: the number of threads minus one.
-  uint32_t gc_jobs_max = 0;
+  uint32_t collection_jobs_max = 0;
   /// Additional cost of a rewritten byte, in percent: incremental checkpoints upload it. Applies
   /// after the first Snapshot::Files(), to collections and to compactions of L0.
-  uint32_t gc_upload_cost_percent = 0;
+  uint32_t collection_upload_cost_percent = 0;
   /// A compaction rewrites the values of files that overlap this many others, in key order; 0:
   /// never. value_merge_scan_percent: upper bound for values rewritten for order, in percent of the
   /// bytes that scans have read. Without scans nothing is rewritten (LavaStore 3.2.2; DiffKV 3.4).

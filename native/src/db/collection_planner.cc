@@ -43,7 +43,7 @@ bool HasAllExpired(const ValueFileMeta& file, const std::map<uint64_t, TableOpti
   return expiry_ms && *expiry_ms <= now_ms;
 }
 
-bool CollectionFindings::StillHold(const GcEffort& effort, int64_t now_ms) const {
+bool CollectionFindings::StillHold(const CollectionEffort& effort, int64_t now_ms) const {
   const auto is_below = [](double percent, uint32_t threshold) {
     constexpr double kRounding = 1e-6;
     return percent <= 0 || percent + kRounding < threshold;
@@ -57,18 +57,19 @@ struct CollectionPlanner::Look {
   const PlanInputs& inputs;
   const int64_t now_ms;
   const std::set<const ValueFileMeta*> busy;
-  const GcEffort effort;
+  const CollectionEffort effort;
 };
 
 void CollectionPlanner::NoteOutput(const FileId& file, uint64_t referenced_bytes) {
   baselines_[file] = {.referenced_bytes = referenced_bytes};
 }
 
-std::shared_ptr<GcTask> CollectionPlanner::Plan(const PlanInputs& inputs, const RunningJobs& jobs,
-                                                int64_t now_ms,
-                                                std::unique_ptr<CollectionFindings> findings) {
+std::shared_ptr<CollectionTask> CollectionPlanner::Plan(
+    const PlanInputs& inputs, const RunningJobs& jobs, int64_t now_ms,
+    std::unique_ptr<CollectionFindings> findings) {
   findings_.reset();
-  if (inputs.version->value_files.empty() || options_.gc_garbage_percent > 100) return nullptr;
+  if (inputs.version->value_files.empty() || options_.collection_garbage_percent > 100)
+    return nullptr;
   const Look look{.inputs = inputs,
                   .now_ms = now_ms,
                   .busy = jobs.BusyValueFiles(),
@@ -91,7 +92,7 @@ bool CollectionPlanner::FindsNothing(const Look& look, CollectionFindings* findi
     return false;
   const auto& value_files = inputs.version->value_files;
   const std::set<FileId> unjudged = std::exchange(findings->unjudged, {});
-  GcFile file;
+  CollectableFile file;
   value_files.ForEachUnshared(findings->value_files, [&](const auto& item) {
     (void)Judge(look, item.second, &file, findings);
   });
@@ -105,8 +106,8 @@ bool CollectionPlanner::FindsNothing(const Look& look, CollectionFindings* findi
 
 // Returns whether the file can be dropped: all in it has expired. Otherwise sets *file for the
 // policy.
-bool CollectionPlanner::Judge(const Look& look, const Version::ValueFileEntry& entry, GcFile* file,
-                              CollectionFindings* findings) {
+bool CollectionPlanner::Judge(const Look& look, const Version::ValueFileEntry& entry,
+                              CollectableFile* file, CollectionFindings* findings) {
   ++files_looked_at_;
   const ValueFileMeta& meta = *entry.file;
   const bool is_busy = look.busy.contains(entry.file.get());
@@ -136,17 +137,17 @@ bool CollectionPlanner::Judge(const Look& look, const Version::ValueFileEntry& e
   return expired && !is_busy;
 }
 
-std::shared_ptr<GcTask> CollectionPlanner::LookAtAll(const Look& look) {
+std::shared_ptr<CollectionTask> CollectionPlanner::LookAtAll(const Look& look) {
   const PlanInputs& inputs = look.inputs;
   const auto& value_files = inputs.version->value_files;
   // An output that no plan has seen may come with the next version.
   std::erase_if(baselines_, [&value_files](const auto& baseline) {
     return baseline.second.seen && !value_files.contains(baseline.first);
   });
-  auto task = std::make_shared<GcTask>();
+  auto task = std::make_shared<CollectionTask>();
   task->input.version = inputs.version;
   auto findings = std::make_unique<CollectionFindings>();
-  std::vector<GcFile> files;
+  std::vector<CollectableFile> files;
   std::vector<std::shared_ptr<ValueFileMeta>> metas;
   files.reserve(value_files.size());
   metas.reserve(value_files.size());

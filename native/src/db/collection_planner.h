@@ -9,7 +9,7 @@
 #include "db/job_plans.h"
 #include "db/late_files.h"
 #include "db/running_jobs.h"
-#include "policy/gc_picker.h"
+#include "policy/collection_picker.h"
 
 namespace lava {
 
@@ -33,7 +33,7 @@ struct CollectionFindings {
   std::set<FileId> unjudged;            // files that were busy, missing or damaged
 
   /// Whether there is still nothing to collect among the files that were looked at.
-  bool StillHold(const GcEffort& effort, int64_t now_ms) const;
+  bool StillHold(const CollectionEffort& effort, int64_t now_ms) const;
 };
 
 /// Chooses the collections of an instance: which value files a job collects or drops. The planner
@@ -58,8 +58,9 @@ class CollectionPlanner {
   /// longer than it takes to plan: files that have left the version would not be removed.
   std::unique_ptr<CollectionFindings> TakeFindings() { return std::move(findings_); }
   /// The collection that should start now, or null. findings: of the last plan, or null.
-  std::shared_ptr<GcTask> Plan(const PlanInputs& inputs, const RunningJobs& jobs, int64_t now_ms,
-                               std::unique_ptr<CollectionFindings> findings);
+  std::shared_ptr<CollectionTask> Plan(const PlanInputs& inputs, const RunningJobs& jobs,
+                                       int64_t now_ms,
+                                       std::unique_ptr<CollectionFindings> findings);
 
   /// A collection wrote the file, and references name so many bytes of the blob files in it. The
   /// file has no garbage before that number falls: a share of garbage that is estimated from the
@@ -76,9 +77,9 @@ class CollectionPlanner {
     bool seen = false;  // by a plan
   };
   bool FindsNothing(const Look& look, CollectionFindings* findings);
-  bool Judge(const Look& look, const Version::ValueFileEntry& entry, GcFile* file,
+  bool Judge(const Look& look, const Version::ValueFileEntry& entry, CollectableFile* file,
              CollectionFindings* findings);
-  std::shared_ptr<GcTask> LookAtAll(const Look& look);
+  std::shared_ptr<CollectionTask> LookAtAll(const Look& look);
 
   const DBOptions& options_;
   const LateFiles& late_files_;

@@ -14,7 +14,7 @@ constexpr uint64_t kTable = 5;
 class CollectionPlannerTest : public ::testing::Test {
  protected:
   CollectionPlannerTest() {
-    options_.gc_garbage_percent = 25;
+    options_.collection_garbage_percent = 25;
     options_.value_file_bytes = 100'000;
     inputs_.origin = IdOf(1).origin;
     TableOptions& table = inputs_.tables[kTable];
@@ -40,14 +40,14 @@ class CollectionPlannerTest : public ::testing::Test {
     edit.Add(0, keys_[number]);
     blob_files_.Apply(edit);
   }
-  std::shared_ptr<GcTask> Plan(CollectionPlanner* planner) {
+  std::shared_ptr<CollectionTask> Plan(CollectionPlanner* planner) {
     inputs_.version = blob_files_.state().version;
     return planner->Plan(inputs_, jobs_, now_ms_, planner->TakeFindings());
   }
-  std::shared_ptr<GcTask> Plan() { return Plan(&planner_); }
+  std::shared_ptr<CollectionTask> Plan() { return Plan(&planner_); }
   // What the next plan finds, by the number of the file that it takes.
   void ExpectFound(uint64_t number) {
-    const std::shared_ptr<GcTask> task = Plan();
+    const std::shared_ptr<CollectionTask> task = Plan();
     ASSERT_NE(task, nullptr);
     ASSERT_EQ(task->input.files.size(), 1u);
     EXPECT_EQ(task->input.files[0]->id, IdOf(number));
@@ -78,7 +78,7 @@ TEST_F(CollectionPlannerTest, TakesTheFilesWithTheMostGarbage) {
   Add(2, 760);
   ExpectNothing();
   const auto dirty = Add(3, 400);
-  const std::shared_ptr<GcTask> task = Plan();
+  const std::shared_ptr<CollectionTask> task = Plan();
   ASSERT_NE(task, nullptr);
   EXPECT_EQ(task->input.files, std::vector{dirty});
   EXPECT_TRUE(task->input.expired.empty());
@@ -87,7 +87,7 @@ TEST_F(CollectionPlannerTest, TakesTheFilesWithTheMostGarbage) {
   EXPECT_EQ(task->copied_bytes, dirty->bytes * 2 / 5);
   jobs_.Insert(task);
   EXPECT_EQ(Plan(), nullptr) << "two jobs have one file";
-  options_.gc_garbage_percent = 101;
+  options_.collection_garbage_percent = 101;
   jobs_.Remove(task);
   EXPECT_EQ(Plan(), nullptr) << "garbage is collected that the options leave";
 }
@@ -127,7 +127,7 @@ TEST_F(CollectionPlannerTest, AFileIsDroppedOnceAllInItHasExpired) {
   now_ms_ = 5'999;
   ExpectNothing();
   now_ms_ = 6'000;
-  const std::shared_ptr<GcTask> task = Plan();
+  const std::shared_ptr<CollectionTask> task = Plan();
   ASSERT_NE(task, nullptr);
   EXPECT_EQ(task->cause, CollectionCause::kExpired);
   EXPECT_TRUE(task->input.files.empty());
@@ -155,7 +155,7 @@ TEST_F(CollectionPlannerTest, LessGarbageIsEnoughWhenSpaceIsShort) {
   EXPECT_EQ(Plan(), nullptr);
   inputs_.pressure.fullness = 1;
   inputs_.pressure.slow = 0.5;
-  const std::shared_ptr<GcTask> task = Plan();
+  const std::shared_ptr<CollectionTask> task = Plan();
   ASSERT_NE(task, nullptr);
   EXPECT_EQ(task->cause, CollectionCause::kSpace);
 }
@@ -173,7 +173,7 @@ TEST_F(CollectionPlannerTest, OnAFullDiskAnyGarbageIsCollectedOnceNoCompactionRu
 }
 
 TEST_F(CollectionPlannerTest, WhatACheckpointHasNeedsMoreGarbage) {
-  options_.gc_upload_cost_percent = 300;
+  options_.collection_upload_cost_percent = 300;
   Add(1, 600);
   inputs_.in_checkpoint_below = 2;
   ExpectNothing();
@@ -259,7 +259,7 @@ TEST_F(CollectionPlannerTest, AnOutputsGarbageIsCountedFromItsCreationOn) {
 // Plans that look at all files find the same.
 TEST_F(CollectionPlannerTest, FindingsNeverHideAnything) {
   std::mt19937 random(7);
-  options_.gc_upload_cost_percent = 100;
+  options_.collection_upload_cost_percent = 100;
   uint64_t next = 1, found = 0;
   for (int step = 0; step < 600; ++step) {
     const auto one_of = [&] { return keys_.lower_bound(1 + random() % next); };
@@ -291,7 +291,7 @@ TEST_F(CollectionPlannerTest, FindingsNeverHideAnything) {
         inputs_.avoided = {IdOf(random() % next), IdOf(random() % next)};
     }
     CollectionPlanner fresh(&options_, &late_files_);
-    const std::shared_ptr<GcTask> expected = Plan(&fresh), task = Plan();
+    const std::shared_ptr<CollectionTask> expected = Plan(&fresh), task = Plan();
     ASSERT_EQ(task != nullptr, expected != nullptr) << "at step " << step;
     if (task == nullptr) continue;
     ++found;

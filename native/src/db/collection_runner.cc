@@ -43,7 +43,7 @@ void ExpireBlobFilesOf(const std::vector<std::shared_ptr<ValueFileMeta>>& files,
 }
 
 // Whether all values that a collection dropped as expired are still expired.
-bool HasStillExpired(const GcInput& input, const GcOutput& output, int64_t now_ms) {
+bool HasStillExpired(const CollectionInput& input, const CollectionOutput& output, int64_t now_ms) {
   const auto expired = [&](const auto& noted) {
     const auto table = input.tables.find(noted.first.second);
     return table != input.tables.end() &&
@@ -56,7 +56,7 @@ bool HasStillExpired(const GcInput& input, const GcOutput& output, int64_t now_m
 
 }  // namespace
 
-void CollectionRunner::Describe(const GcTask& task, CollectionInfo* told) {
+void CollectionRunner::Describe(const CollectionTask& task, CollectionInfo* told) {
   told->cause = task.cause;
   told->input_files = static_cast<uint32_t>(task.input.files.size());
   told->expired_files = static_cast<uint32_t>(task.input.expired.size());
@@ -65,13 +65,14 @@ void CollectionRunner::Describe(const GcTask& task, CollectionInfo* told) {
     for (const std::shared_ptr<ValueFileMeta>& file : *files) told->input_file_bytes += file->bytes;
 }
 
-Status CollectionRunner::Run(const GcTask& task, const NoteOutput& note, CollectionInfo* told) {
-  GcOutput output;
+Status CollectionRunner::Run(const CollectionTask& task, const NoteOutput& note,
+                             CollectionInfo* told) {
+  CollectionOutput output;
   {
-    const CpuSpan cpu(&instance_->counters.gc_cpu_us);
+    const CpuSpan cpu(&instance_->counters.collection_cpu_us);
     JobContext context = tree_->MakeJobContext(0);
     context.may_use_reserve = true;  // a collection frees more than it writes
-    LAVA_RETURN_IF_ERROR(RunGc(context, task.input, &output));
+    LAVA_RETURN_IF_ERROR(RunCollection(context, task.input, &output));
   }
   told->output_files = static_cast<uint32_t>(output.files.size());
   told->read_bytes = output.bytes_read;
@@ -80,12 +81,12 @@ Status CollectionRunner::Run(const GcTask& task, const NoteOutput& note, Collect
   told->values_expired = output.values_expired;
   LAVA_RETURN_IF_ERROR(Install(task, output, note, &told->installed));
   if (!told->installed) return Status::OK();
-  Counters::Add(&instance_->counters.gc_jobs, 1);
-  Counters::Add(&instance_->counters.gc_bytes_read, output.bytes_read);
+  Counters::Add(&instance_->counters.collections, 1);
+  Counters::Add(&instance_->counters.collection_bytes_read, output.bytes_read);
   for (const std::shared_ptr<ValueFileMeta>& file : task.input.files)
-    Counters::Add(&instance_->counters.gc_input_bytes, file->bytes);
-  Counters::Add(&instance_->counters.gc_bytes_written, output.bytes_written);
-  Counters::Add(&instance_->counters.gc_values_dead, output.values_dead);
+    Counters::Add(&instance_->counters.collection_input_bytes, file->bytes);
+  Counters::Add(&instance_->counters.collection_bytes_written, output.bytes_written);
+  Counters::Add(&instance_->counters.collection_values_dead, output.values_dead);
   Counters::Add(&instance_->counters.records_expired, output.values_expired);
   Counters::Add(&instance_->counters.value_files_expired, task.input.expired.size());
   return Status::OK();
@@ -94,8 +95,8 @@ Status CollectionRunner::Run(const GcTask& task, const NoteOutput& note, Collect
 // The outputs take the inputs' locations of all blob files that these held. The locations are those
 // of the manifest's version now: blob files may have left it since the job began. Not *installed:
 // the clock was set back, so that dropped values have not expired. The outputs are then removed.
-Status CollectionRunner::Install(const GcTask& task, const GcOutput& output, const NoteOutput& note,
-                                 bool* installed) {
+Status CollectionRunner::Install(const CollectionTask& task, const CollectionOutput& output,
+                                 const NoteOutput& note, bool* installed) {
   MutexLock install(tree_->versions.install_mutex());
   const CpuSpan cpu(&instance_->counters.install_cpu_us);
   {

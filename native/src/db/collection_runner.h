@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "collection/gc_job.h"
+#include "collection/collection_job.h"
 #include "db/instance_context.h"
 #include "db/job_plans.h"
 #include "db/tree_state.h"
@@ -25,13 +25,13 @@ class CollectionRunner {
   CollectionRunner(InstanceContext* instance, TreeState* tree) : instance_(instance), tree_(tree) {}
 
   /// Adds what is known of the collection before it runs to the event.
-  static void Describe(const GcTask& task, CollectionInfo* told);
+  static void Describe(const CollectionTask& task, CollectionInfo* told);
   /// As CompactionRunner::Run().
-  Status Run(const GcTask& task, const NoteOutput& note, CollectionInfo* told)
+  Status Run(const CollectionTask& task, const NoteOutput& note, CollectionInfo* told)
       LAVA_EXCLUDES(tree_->mutex());
 
  private:
-  Status Install(const GcTask& task, const GcOutput& output, const NoteOutput& note,
+  Status Install(const CollectionTask& task, const CollectionOutput& output, const NoteOutput& note,
                  bool* installed);
 
   InstanceContext* const instance_;

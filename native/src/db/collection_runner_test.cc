@@ -32,8 +32,8 @@ class CollectionRunnerTest : public JobsForTest {
     parts->jobs.Clear();
     ASSERT_EQ(parts->version()->value_files.size(), 1u);
   }
-  GcTask TaskOf() {
-    GcTask task;
+  CollectionTask TaskOf() {
+    CollectionTask task;
     task.input.version = parts_->version();
     for (const auto& [id, entry] : task.input.version->value_files)
       task.input.files.push_back(entry.file);
@@ -60,7 +60,7 @@ class CollectionRunnerTest : public JobsForTest {
 TEST_F(CollectionRunnerTest, TheOutputTakesTheInputsPlacesAndIsNotedBeforeReadersHaveIt) {
   PartsForTest* const parts = OpenParts();
   MakeGarbage(parts);
-  auto task = std::make_unique<const GcTask>(TaskOf());
+  auto task = std::make_unique<const CollectionTask>(TaskOf());
   CollectionRunner::Describe(*task, &told_);
   EXPECT_EQ(told_.input_files, 1u);
   EXPECT_EQ(told_.expired_files, 0u);
@@ -75,9 +75,9 @@ TEST_F(CollectionRunnerTest, TheOutputTakesTheInputsPlacesAndIsNotedBeforeReader
   EXPECT_NE(output->id, task->input.files[0]->id);
   EXPECT_EQ(noted_, (std::map<FileId, uint64_t>{{output->id, output->raw_bytes}}));
   EXPECT_EQ(parts->version(), parts->tree.versions.newest());
-  EXPECT_EQ(counters().gc_jobs, 1u);
-  EXPECT_EQ(counters().gc_values_dead, 3u);
-  EXPECT_EQ(counters().gc_input_bytes, task->input.files[0]->bytes);
+  EXPECT_EQ(counters().collections, 1u);
+  EXPECT_EQ(counters().collection_values_dead, 3u);
+  EXPECT_EQ(counters().collection_input_bytes, task->input.files[0]->bytes);
   EXPECT_EQ(parts->Get(table_, "pd"), kLargeValue);
   EXPECT_EQ(parts->Get(table_, "pa"), "small");
   task.reset();  // its files borrow from the instance
@@ -89,7 +89,7 @@ TEST_F(CollectionRunnerTest, TheOutputTakesTheInputsPlacesAndIsNotedBeforeReader
 TEST_F(CollectionRunnerTest, NothingIsInstalledOrNotedAfterAnError) {
   PartsForTest* const parts = OpenParts();
   MakeGarbage(parts);
-  const GcTask task = TaskOf();
+  const CollectionTask task = TaskOf();
   const std::shared_ptr<const Version> before = parts->version();
   for (const char* const path : {".vsst", "MANIFEST"}) {
     files_.Arm({.forever = true, .path_contains = path});
@@ -98,7 +98,7 @@ TEST_F(CollectionRunnerTest, NothingIsInstalledOrNotedAfterAnError) {
     EXPECT_EQ(parts->version(), before) << path;
     EXPECT_EQ(parts->tree.versions.newest(), before) << path;
     EXPECT_TRUE(noted_.empty()) << path;
-    EXPECT_EQ(counters().gc_jobs, 0u) << path;
+    EXPECT_EQ(counters().collections, 0u) << path;
   }
   EXPECT_EQ(parts->Get(table_, "pd"), kLargeValue);
 }
@@ -107,7 +107,7 @@ TEST_F(CollectionRunnerTest, NothingIsInstalledOrNotedAfterAnError) {
 TEST_F(CollectionRunnerTest, AnOutputWithoutAPlaceIsObsolete) {
   PartsForTest* const parts = OpenParts();
   MakeGarbage(parts);
-  const GcTask task = TaskOf();
+  const CollectionTask task = TaskOf();
   ASSERT_TRUE(runner_->Run(task, Note(), &told_).ok());
   const std::shared_ptr<const Version> before = parts->version();
   ASSERT_EQ(noted_.size(), 1u);
@@ -130,7 +130,7 @@ TEST_F(CollectionRunnerTest, NoFileIsDroppedWhenTheClockWasSetBackMeanwhile) {
   // Records expire by no later time than the system's.
   clock_.Advance(5'000);
   parts->instance.expiry_time.Believe(clock_.WallMillis());
-  GcTask task = TaskOf();
+  CollectionTask task = TaskOf();
   task.input.expired = std::exchange(task.input.files, {});
   CollectionRunner::Describe(task, &told_);
   EXPECT_EQ(told_.expired_files, 1u);

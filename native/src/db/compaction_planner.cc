@@ -159,7 +159,7 @@ ValueMergePlan CompactionPlanner::PlanValues(const PlanInputs& inputs, const Run
         busy.contains(file) || late_files_.Contains(file->id) || inputs.Avoids(file->id);
     plan.files[i].in_checkpoint = inputs.IsInCheckpoint(file->id);
   }
-  const GcEffort effort = EffortOf(options_, inputs, jobs.compactions() > 0);
+  const CollectionEffort effort = EffortOf(options_, inputs, jobs.compactions() > 0);
   plan.reasons =
       RulesOf(inputs.value_policy)
           .JudgeMerge(plan.files, {.output_level = input.output_level,

@@ -53,7 +53,7 @@ class CompactionPlanner {
   void TakeValues(const PlanInputs& inputs, const ValueMergePlan& values, CompactionTask* task);
   uint64_t MergedBytesMax(const PlanInputs& inputs) const;
   uint32_t UploadCostPercent(const PlanInputs& inputs) const {
-    return inputs.takes_checkpoints ? options_.gc_upload_cost_percent : 0;
+    return inputs.takes_checkpoints ? options_.collection_upload_cost_percent : 0;
   }
 
   const DBOptions& options_;

@@ -125,7 +125,7 @@ TEST_F(CompactionPlannerTest, AFullDiskIsAReasonToExposeGarbageUnlessSomethingIs
   const std::optional<CompactionTask> task = Next();
   ASSERT_TRUE(task.has_value());
   EXPECT_EQ(task->cause, CompactionCause::kExposure);
-  jobs_.Insert(std::make_shared<GcTask>());
+  jobs_.Insert(std::make_shared<CollectionTask>());
   EXPECT_FALSE(Next().has_value());
 }
 
@@ -143,7 +143,7 @@ TEST_F(CompactionPlannerTest, AFilesValuesGoWithTheInputsForItsGarbage) {
   EXPECT_EQ(decisions_.Take().size(), 1u);
 
   // Not if a collection has it, nor if it is damaged.
-  const auto collection = std::make_shared<GcTask>();
+  const auto collection = std::make_shared<CollectionTask>();
   collection->input.files.push_back(values);
   jobs_.Insert(collection);
   EXPECT_TRUE(Next()->input.merged_values.empty());
@@ -153,7 +153,7 @@ TEST_F(CompactionPlannerTest, AFilesValuesGoWithTheInputsForItsGarbage) {
   inputs_.avoided = {};
 
   // What a checkpoint has is dearer: the next one would upload it again.
-  options_.gc_upload_cost_percent = 900;
+  options_.collection_upload_cost_percent = 900;
   EXPECT_EQ(Next()->input.merged_values.size(), 1u);
   inputs_.in_checkpoint_below = 11;
   EXPECT_TRUE(Next()->input.merged_values.empty());
@@ -194,7 +194,7 @@ TEST_F(CompactionPlannerOrderTest, OrderIsLeftForOtherWork) {
   inputs_.value_policy = ValuePolicy::kCollect;
   EXPECT_FALSE(Next().has_value());
   inputs_.value_policy = ValuePolicy::kAutomatic;
-  const auto collection = std::make_shared<GcTask>();
+  const auto collection = std::make_shared<CollectionTask>();
   jobs_.Insert(collection);
   EXPECT_FALSE(Next().has_value());
   jobs_.Remove(collection);
@@ -206,7 +206,7 @@ TEST_F(CompactionPlannerOrderTest, OrderIsLeftForOtherWork) {
 }
 
 TEST_F(CompactionPlannerOrderTest, BytesThatAreUploadedAgainCostMore) {
-  options_.gc_upload_cost_percent = 100;
+  options_.collection_upload_cost_percent = 100;
   inputs_.takes_checkpoints = true;
   inputs_.in_checkpoint_below = 14;
   counters_.scan_value_bytes = 8'000;

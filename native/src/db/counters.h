@@ -24,8 +24,9 @@ struct Counters {
   // Raw bytes of values that compactions were planned to rewrite, by reason.
   Counter merged_for_garbage_bytes{0}, merged_for_order_bytes{0}, merged_down_bytes{0};
   Counter value_files_expired{0};  // dropped as a whole, without being read
-  Counter gc_jobs{0}, gc_bytes_read{0}, gc_input_bytes{0}, gc_bytes_written{0}, gc_values_dead{0};
-  Counter flush_cpu_us{0}, compaction_cpu_us{0}, gc_cpu_us{0};
+  Counter collections{0}, collection_bytes_read{0}, collection_input_bytes{0},
+      collection_bytes_written{0}, collection_values_dead{0};
+  Counter flush_cpu_us{0}, compaction_cpu_us{0}, collection_cpu_us{0};
   Counter versions_installed{0}, install_cpu_us{0}, files_installed{0};
   Counter stall_us{0}, background_errors{0}, records_expired{0};
   Counter flush_stall_us{0}, compaction_stall_us{0}, space_stall_us{0};  // parts of stall_us

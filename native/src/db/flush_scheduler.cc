@@ -102,7 +102,7 @@ void FlushScheduler::TuneSeparation(const std::vector<Flushed>& installed) {
   const SeparationTuner::Instance instance{
       .memtable_bytes = instance_->memtable_bytes_max,
       .value_bytes_written = get(instance_->counters.value_bytes_written),
-      .value_bytes_copied = get(instance_->counters.gc_bytes_written)};
+      .value_bytes_copied = get(instance_->counters.collection_bytes_written)};
   for (const Flushed& flushed : installed)
     with_.separation_tuner->FlushInstalled(flushed, *version, instance);
 }

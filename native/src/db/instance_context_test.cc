@@ -89,9 +89,9 @@ TEST_F(InstanceContextTest, AJobRunsUnderTheCloseGuardAndNotOnceItIsClosed) {
     ++runs;
     EXPECT_FALSE(instance_.close_guard->Close(std::chrono::milliseconds(0))) << "the job is inside";
   });
-  instance_.Submit(os::Priority::kGc, [&] { ++runs; });
+  instance_.Submit(os::Priority::kCollection, [&] { ++runs; });
   ASSERT_EQ(parts_.jobs.size(), 2u);
-  EXPECT_EQ(parts_.jobs.PriorityOf(1), os::Priority::kGc);
+  EXPECT_EQ(parts_.jobs.PriorityOf(1), os::Priority::kCollection);
   parts_.jobs.RunAll();
   EXPECT_EQ(runs, 1);
   EXPECT_TRUE(instance_.close_guard->Close(std::chrono::milliseconds(0)))

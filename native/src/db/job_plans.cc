@@ -2,14 +2,14 @@
 
 namespace lava {
 
-GcEffort EffortOf(const DBOptions& options, const PlanInputs& inputs, bool compacting) {
+CollectionEffort EffortOf(const DBOptions& options, const PlanInputs& inputs, bool compacting) {
   const SpacePressure& pressure = inputs.pressure;
-  return JudgeGcEffort({.garbage_percent = options.gc_garbage_percent,
-                        .fullness = inputs.disk_full ? 1 : pressure.fullness,
-                        .allowed_percent = pressure.bytes ? 0 : pressure.garbage_percent,
-                        .jobs_max = inputs.gc_jobs_max,
-                        .upload_cost_percent = options.gc_upload_cost_percent,
-                        .last_resort = (pressure.stop || inputs.disk_full) && !compacting});
+  return JudgeCollectionEffort({.garbage_percent = options.collection_garbage_percent,
+                                .fullness = inputs.disk_full ? 1 : pressure.fullness,
+                                .allowed_percent = pressure.bytes ? 0 : pressure.garbage_percent,
+                                .jobs_max = inputs.collection_jobs_max,
+                                .upload_cost_percent = options.collection_upload_cost_percent,
+                                .last_resort = (pressure.stop || inputs.disk_full) && !compacting});
 }
 
 }  // namespace lava

@@ -6,13 +6,13 @@
 #include <set>
 #include <vector>
 
-#include "collection/gc_job.h"
+#include "collection/collection_job.h"
 #include "compaction/compaction_job.h"
 #include "compaction/flush_job.h"
 #include "lava/event_listener.h"
 #include "manifest/version_edit.h"
 #include "os/executor.h"
-#include "policy/gc_effort.h"
+#include "policy/collection_effort.h"
 #include "policy/space_limits.h"
 
 namespace lava {
@@ -37,8 +37,8 @@ struct CompactionTask {
 };
 
 /// A collection of value files that is queued or running; its inputs are busy.
-struct GcTask {
-  GcInput input;
+struct CollectionTask {
+  CollectionInput input;
   CollectionCause cause = CollectionCause::kGarbage;
   uint64_t garbage_bytes = 0;  // estimate of the raw bytes that it frees
   uint64_t copied_bytes = 0;   // estimate of the bytes of value files that it writes
@@ -59,7 +59,7 @@ struct PlanInputs {
   Origin origin;                     // of the files that this instance writes
   uint64_t in_checkpoint_below = 0;  // numbers of value files of this origin that a checkpoint has
   ValuePolicy value_policy = ValuePolicy::kAutomatic;
-  uint32_t gc_jobs_max = 1;
+  uint32_t collection_jobs_max = 1;
 
   bool Avoids(const FileId& file) const { return !avoided.empty() && avoided.contains(file); }
   /// Files of other origins came with a checkpoint.
@@ -70,6 +70,6 @@ struct PlanInputs {
 
 /// How much collections should do. compacting: a compaction is queued or running, which may expose
 /// garbage.
-GcEffort EffortOf(const DBOptions& options, const PlanInputs& inputs, bool compacting);
+CollectionEffort EffortOf(const DBOptions& options, const PlanInputs& inputs, bool compacting);
 
 }  // namespace lava

@@ -70,9 +70,9 @@ PlanInputs JobScheduler::TakePlanInputs() const {
   inputs.avoided = with_.faults->avoided();
   inputs.disk_full = with_.faults->is_disk_full();
   inputs.value_policy = value_policy_;
-  inputs.gc_jobs_max = instance_->options.gc_jobs_max > 0
-                           ? instance_->options.gc_jobs_max
-                           : std::max(instance_->executor->thread_count(), 2u) - 1;
+  inputs.collection_jobs_max = instance_->options.collection_jobs_max > 0
+                                   ? instance_->options.collection_jobs_max
+                                   : std::max(instance_->executor->thread_count(), 2u) - 1;
   return inputs;
 }
 
@@ -169,13 +169,14 @@ void JobScheduler::PlanCollections() {
       return;
   }
   const PlanInputs inputs = TakePlanInputs();
-  if (inputs.version->value_files.empty() || instance_->options.gc_garbage_percent > 100) return;
+  if (inputs.version->value_files.empty() || instance_->options.collection_garbage_percent > 100)
+    return;
   const uint32_t jobs_max =
       EffortOf(instance_->options, inputs, running_jobs_.compactions() > 0).jobs;
   if (running_jobs_.collections() >= jobs_max) return;
   const int64_t now_ms = instance_->expiry_time.Now().older_ms;
   while (running_jobs_.collections() < jobs_max) {
-    std::shared_ptr<GcTask> task =
+    std::shared_ptr<CollectionTask> task =
         collection_planner_.Plan(inputs, running_jobs_, now_ms, std::exchange(findings, nullptr));
     if (task == nullptr || !StartCollection(task)) break;
   }
@@ -209,11 +210,12 @@ void JobScheduler::EndCompaction(const std::shared_ptr<CompactionTask>& task) {
   tree_->space.RemoveCopied(task->copied_bytes);
 }
 
-bool JobScheduler::StartCollection(const std::shared_ptr<GcTask>& task) {
+bool JobScheduler::StartCollection(const std::shared_ptr<CollectionTask>& task) {
   running_jobs_.Insert(task);
-  const bool submitted =
-      instance_->TrySubmit(os::Priority::kGc, [this, weak = std::weak_ptr<GcTask>(task)] {
-        if (std::shared_ptr<GcTask> queued = weak.lock()) RunCollectionJob(std::move(queued));
+  const bool submitted = instance_->TrySubmit(
+      os::Priority::kCollection, [this, weak = std::weak_ptr<CollectionTask>(task)] {
+        if (std::shared_ptr<CollectionTask> queued = weak.lock())
+          RunCollectionJob(std::move(queued));
       });
   if (!submitted) {
     running_jobs_.Remove(task);

@@ -95,11 +95,11 @@ class JobScheduler {
   void PlanCollections() LAVA_REQUIRES(mutex_) LAVA_EXCLUDES(tree_->mutex());
   void StartCompaction(CompactionTask task) LAVA_REQUIRES(mutex_);
   void EndCompaction(const std::shared_ptr<CompactionTask>& task) LAVA_REQUIRES(mutex_);
-  bool StartCollection(const std::shared_ptr<GcTask>& task) LAVA_REQUIRES(mutex_);
+  bool StartCollection(const std::shared_ptr<CollectionTask>& task) LAVA_REQUIRES(mutex_);
   // run_jobs.cc
   void RunCompactionJob(std::shared_ptr<CompactionTask> task);
   void PutOff(std::shared_ptr<CompactionTask> task);
-  void RunCollectionJob(std::shared_ptr<GcTask> task);
+  void RunCollectionJob(std::shared_ptr<CollectionTask> task);
   void AwaitMemory();
   // relieve.cc
   Status RelieveMemtables(uint64_t since_us) LAVA_EXCLUDES(mutex_, tree_->mutex());

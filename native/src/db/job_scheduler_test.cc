@@ -301,7 +301,7 @@ TEST_F(JobSchedulerTest, AWriteThatNothingCanMakeSpaceForIsToldSo) {
 class JobSchedulerCollectionTest : public JobSchedulerTest {
  protected:
   JobSchedulerCollectionTest() {
-    options_.gc_garbage_percent = 25;
+    options_.collection_garbage_percent = 25;
     options_.l0_compaction_trigger = 2;
   }
   // A compaction has left a value file of which one value of four lives.
@@ -329,7 +329,7 @@ TEST_F(JobSchedulerCollectionTest, TheEndOfACompactionStartsTheCollectionThatItM
   EXPECT_EQ(counts().in_flight, 0u);
   ASSERT_EQ(parts->version()->value_files.size(), 1u);
   EXPECT_LT(parts->version()->value_files.begin()->second.file->raw_bytes, before);
-  EXPECT_EQ(parts->instance.counters.gc_jobs, 1u);
+  EXPECT_EQ(parts->instance.counters.collections, 1u);
   EXPECT_EQ(parts->Get(table_, "pd"), std::string(1000, 'a'));
   EXPECT_EQ(parts->Get(table_, "pa"), "small");
 }
@@ -348,7 +348,7 @@ TEST_F(JobSchedulerCollectionTest, AFailedCollectionChangesNothingAndIsTriedAgai
   parts->jobs.ScheduleCollections();
   executor_.RunUntilIdle();
   EXPECT_TRUE(StatusOf(Work::kCollection).ok());
-  EXPECT_EQ(parts->instance.counters.gc_jobs, 1u);
+  EXPECT_EQ(parts->instance.counters.collections, 1u);
 }
 
 // All key files decide which values live.

@@ -101,7 +101,7 @@ uint64_t WorkingSetOf(const InstanceContext& instance, const CompactionInput& in
   return CompactionWorkingSet(shape);
 }
 
-uint64_t WorkingSetOf(const InstanceContext& instance, const GcInput& input) {
+uint64_t WorkingSetOf(const InstanceContext& instance, const CollectionInput& input) {
   JobShape shape = ShapeOf(instance, input.tables);
   shape.separates = true;
   for (const std::shared_ptr<ValueFileMeta>& file : input.files) {

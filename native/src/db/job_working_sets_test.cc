@@ -64,7 +64,7 @@ TEST_F(JobWorkingSetsTest, ZstdAndMergedValuesTakeMemory) {
 }
 
 TEST_F(JobWorkingSetsTest, ACollectionThatOnlyDropsFilesTakesNothing) {
-  GcInput input;
+  CollectionInput input;
   input.expired.push_back(NewValueFile(10, 100, 1 << 20));
   EXPECT_EQ(BytesOf(input), 0u);
   input.files.push_back(NewValueFile(11, 100, 1 << 20));

@@ -49,7 +49,7 @@ Status JobScheduler::RelieveLevel0(uint64_t since_us) {
 // A write waits for space: jobs that free some, or that expose garbage, come first.
 void JobScheduler::UrgeSpace() {
   for (const os::Priority priority :
-       {os::Priority::kGc, os::Priority::kL0Compaction, os::Priority::kCompaction})
+       {os::Priority::kCollection, os::Priority::kL0Compaction, os::Priority::kCompaction})
     instance_->executor->Urge(priority);
 }
 

@@ -79,7 +79,7 @@ void JobScheduler::AwaitMemory() {
   if (!instance_->lease->job_memory()->Await(with_.memory_waiter)) MemoryFreed();
 }
 
-void JobScheduler::RunCollectionJob(std::shared_ptr<GcTask> task) {
+void JobScheduler::RunCollectionJob(std::shared_ptr<CollectionTask> task) {
   const uint64_t began_us = task->began_us = instance_->clock->MonotonicMicros();
   CollectionInfo told;
   const CollectionRunner::NoteOutput note = [this](const FileId& file, uint64_t referenced) {

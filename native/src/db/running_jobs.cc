@@ -22,7 +22,7 @@ void RunningJobs::Insert(const std::shared_ptr<CompactionTask>& task) {
   }
 }
 
-void RunningJobs::Insert(const std::shared_ptr<GcTask>& task) {
+void RunningJobs::Insert(const std::shared_ptr<CollectionTask>& task) {
   if (!collections_.insert(task).second) return;
   ++counts_->collections;
 }
@@ -38,7 +38,7 @@ void RunningJobs::Remove(const std::shared_ptr<CompactionTask>& task) {
   }
 }
 
-void RunningJobs::Remove(const std::shared_ptr<GcTask>& task) {
+void RunningJobs::Remove(const std::shared_ptr<CollectionTask>& task) {
   if (collections_.erase(task) == 0) return;
   --counts_->collections;
 }
@@ -54,7 +54,7 @@ bool RunningJobs::IsBusy(const KeyFileEntry& entry) const {
 
 std::set<const ValueFileMeta*> RunningJobs::BusyValueFiles() const {
   std::set<const ValueFileMeta*> busy;
-  for (const std::shared_ptr<GcTask>& task : collections_)
+  for (const std::shared_ptr<CollectionTask>& task : collections_)
     for (const auto* files : {&task->input.files, &task->input.expired})
       for (const std::shared_ptr<ValueFileMeta>& file : *files) busy.insert(file.get());
   for (const std::shared_ptr<CompactionTask>& task : compactions_)

@@ -31,10 +31,10 @@ class RunningJobs {
   explicit RunningJobs(JobCounts* counts) : counts_(counts) {}
 
   void Insert(const std::shared_ptr<CompactionTask>& task);
-  void Insert(const std::shared_ptr<GcTask>& task);
+  void Insert(const std::shared_ptr<CollectionTask>& task);
   /// Without effect if the task is not there.
   void Remove(const std::shared_ptr<CompactionTask>& task);
-  void Remove(const std::shared_ptr<GcTask>& task);
+  void Remove(const std::shared_ptr<CollectionTask>& task);
   /// Lets go of all tasks: none of them runs any more.
   void Clear();
 
@@ -58,7 +58,7 @@ class RunningJobs {
 
   JobCounts* const counts_;
   std::set<std::shared_ptr<CompactionTask>> compactions_;
-  std::set<std::shared_ptr<GcTask>> collections_;
+  std::set<std::shared_ptr<CollectionTask>> collections_;
   std::set<EntryKey, EntryOrder> busy_entries_;
 };
 

@@ -69,7 +69,7 @@ TEST_F(RunningJobsTest, EntriesOfOneFileAreBusyByThemselves) {
 TEST_F(RunningJobsTest, ValueFilesAreBusyThatAreCollectedDroppedOrMerged) {
   const auto collected = RunningValueFile(1), dropped = RunningValueFile(2),
              merged = RunningValueFile(3);
-  const auto collection = std::make_shared<GcTask>();
+  const auto collection = std::make_shared<CollectionTask>();
   collection->input.files.push_back(collected);
   collection->input.expired.push_back(dropped);
   const auto compaction = CompactionOf({EntryOf(9, "a", "z")});
@@ -85,7 +85,7 @@ TEST_F(RunningJobsTest, ValueFilesAreBusyThatAreCollectedDroppedOrMerged) {
 
 TEST_F(RunningJobsTest, AnyoneMayReadTheCounts) {
   const auto compaction = CompactionOf({EntryOf(1, "a", "z")});
-  const auto collection = std::make_shared<GcTask>();
+  const auto collection = std::make_shared<CollectionTask>();
   jobs_.Insert(compaction);
   jobs_.Insert(collection);
   EXPECT_EQ(counts_.compactions, 1u);
@@ -105,7 +105,7 @@ TEST_F(RunningJobsTest, ClearLetsGoOfTasksAndTheirFiles) {
     key_file = entry.file;
     same = EntryOf(1, "a", "z");
     jobs_.Insert(CompactionOf({entry}));
-    const auto collection = std::make_shared<GcTask>();
+    const auto collection = std::make_shared<CollectionTask>();
     collection->input.files.push_back(RunningValueFile(2));
     value_file = collection->input.files.front();
     jobs_.Insert(collection);

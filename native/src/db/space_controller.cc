@@ -146,8 +146,8 @@ void SpaceController::LearnMet(const CompactionInput& input, const CompactionOut
   met_known_[level] = true;
 }
 
-void SpaceController::LearnFreed(const GcInput& input, const GcOutput& output, uint64_t took_us,
-                                 uint32_t collections) {
+void SpaceController::LearnFreed(const CollectionInput& input, const CollectionOutput& output,
+                                 uint64_t took_us, uint32_t collections) {
   uint64_t freed = 0, kept = 0;
   for (const auto* files : {&input.files, &input.expired})
     for (const std::shared_ptr<ValueFileMeta>& file : *files) freed += file->raw_bytes;

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/mutex.h"
-#include "collection/gc_job.h"
+#include "collection/collection_job.h"
 #include "compaction/compaction_job.h"
 #include "db/environment.h"
 #include "host/space_quota.h"
@@ -116,7 +116,7 @@ class SpaceController {
   void LearnMet(const CompactionInput& input, const CompactionOutput& output) LAVA_EXCLUDES(mutex_);
   /// Learns from a collection how fast collections free space. collections: the number that ran
   /// side by side, including this one.
-  void LearnFreed(const GcInput& input, const GcOutput& output, uint64_t took_us,
+  void LearnFreed(const CollectionInput& input, const CollectionOutput& output, uint64_t took_us,
                   uint32_t collections) LAVA_EXCLUDES(mutex_);
 
  private:

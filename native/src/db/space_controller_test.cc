@@ -291,10 +291,10 @@ TEST_F(SpaceControllerTest, TheSlowerOfBothLimitsSetsTheRate) {
 TEST_F(SpaceControllerTest, WritesMayComeTwiceAsFastAsCollectionsFree) {
   Instance instance(kBytes, &quota, &clock);
   instance.Has(kLive, 400);
-  GcInput input;
+  CollectionInput input;
   input.files = {ValueFile(5, 10'000)};
   input.expired = {ValueFile(6, 2'000)};
-  GcOutput output;
+  CollectionOutput output;
   output.files = {ValueFile(7, 4'000)};
   instance.space.LearnFreed(input, output, /*took_us=*/1'000'000, /*collections=*/2);
   const uint64_t now_us = clock.MonotonicMicros();
@@ -305,7 +305,7 @@ TEST_F(SpaceControllerTest, WritesMayComeTwiceAsFastAsCollectionsFree) {
 TEST_F(SpaceControllerTest, TheRateOfFreeingIsReportedWhileCollectionsRun) {
   quota.SetLimit(2000, 1000);
   Instance collects({}, &quota, &clock), writes({}, &quota, &clock);
-  GcInput input;
+  CollectionInput input;
   input.files = {ValueFile(5, 80'000)};
   collects.space.LearnFreed(input, {}, 1'000'000, 1);
   writes.Has(kLive, 0);

@@ -53,7 +53,7 @@ DBStatistics DBImpl::statistics() const {
     MutexLock state(tree_->mutex());
     out.running_flushes = tree_->sealed().running();
     out.running_compactions = tree_->job_counts().compactions;
-    out.running_gc = tree_->job_counts().collections;
+    out.running_collections = tree_->job_counts().collections;
   }
   const SpaceState space = tree_->space.state();
   out.space_pressure_percent =
@@ -96,11 +96,11 @@ DBStatistics DBImpl::statistics() const {
   out.entry_bytes = get(instance_->counters.entry_bytes);
   out.value_reads = get(instance_->value_read_counters.value_reads);
   out.value_bytes_read = get(instance_->value_read_counters.value_bytes_read);
-  out.gc_jobs = get(instance_->counters.gc_jobs);
-  out.gc_bytes_read = get(instance_->counters.gc_bytes_read);
-  out.gc_input_bytes = get(instance_->counters.gc_input_bytes);
-  out.gc_bytes_written = get(instance_->counters.gc_bytes_written);
-  out.gc_values_dead = get(instance_->counters.gc_values_dead);
+  out.collections = get(instance_->counters.collections);
+  out.collection_bytes_read = get(instance_->counters.collection_bytes_read);
+  out.collection_input_bytes = get(instance_->counters.collection_input_bytes);
+  out.collection_bytes_written = get(instance_->counters.collection_bytes_written);
+  out.collection_values_dead = get(instance_->counters.collection_values_dead);
   out.value_files_expired = get(instance_->counters.value_files_expired);
   out.merged_value_bytes = get(instance_->counters.merged_value_bytes);
   out.merged_for_garbage_bytes = get(instance_->counters.merged_for_garbage_bytes);
@@ -108,7 +108,7 @@ DBStatistics DBImpl::statistics() const {
   out.merged_down_bytes = get(instance_->counters.merged_down_bytes);
   out.flush_cpu_us = get(instance_->counters.flush_cpu_us);
   out.compaction_cpu_us = get(instance_->counters.compaction_cpu_us);
-  out.gc_cpu_us = get(instance_->counters.gc_cpu_us);
+  out.collection_cpu_us = get(instance_->counters.collection_cpu_us);
   out.versions_installed = get(instance_->counters.versions_installed);
   out.install_cpu_us = get(instance_->counters.install_cpu_us);
   out.files_installed = get(instance_->counters.files_installed);

@@ -341,7 +341,7 @@ HostStatistics HostImpl::statistics() const {
   out.scan_bytes = used(MemoryPurpose::kScans);
   out.flush_job_bytes = used(MemoryPurpose::kFlushes);
   out.compaction_job_bytes = used(MemoryPurpose::kCompactions);
-  out.gc_job_bytes = used(MemoryPurpose::kCollections);
+  out.collection_job_bytes = used(MemoryPurpose::kCollections);
   out.file_buffer_bytes = used(MemoryPurpose::kFileBuffers);
   out.binding_bytes = used(MemoryPurpose::kBindings);
   const SpaceQuota::Statistics space = space_.statistics();

@@ -24,7 +24,7 @@ constexpr FairQueue::Levels kFlushes =
     FairQueue::Bit(kUrgentFlush) | FairQueue::Bit(LevelOf(os::Priority::kFlush));
 constexpr FairQueue::Levels kOthers = FairQueue::Bit(LevelOf(os::Priority::kL0Compaction)) |
                                       FairQueue::Bit(LevelOf(os::Priority::kCompaction)) |
-                                      FairQueue::Bit(LevelOf(os::Priority::kGc));
+                                      FairQueue::Bit(LevelOf(os::Priority::kCollection));
 
 // A sleeping job notices within this time that its instance closes.
 constexpr uint64_t kSliceUs = 10'000;

@@ -86,14 +86,14 @@ TEST(Scheduler, WhatSomebodyWaitsForGoesFirstThenByPriority) {
     });
   };
   Held held(&scheduler);
-  submit(client.get(), Priority::kGc, 'g');
+  submit(client.get(), Priority::kCollection, 'g');
   submit(client.get(), Priority::kCompaction, 'c');
   submit(client.get(), Priority::kL0Compaction, 'l');
   submit(client.get(), Priority::kFlush, 'f');
   submit(other.get(), Priority::kFlush, 'F');
-  submit(other.get(), Priority::kGc, 'G');
+  submit(other.get(), Priority::kCollection, 'G');
   EXPECT_EQ(scheduler.queued().others, (std::array<uint64_t, 4>{2, 1, 1, 2}));
-  client->Urge(Priority::kGc);
+  client->Urge(Priority::kCollection);
   EXPECT_EQ(scheduler.queued().urgent, 1u);
   EXPECT_EQ(scheduler.queued().others, (std::array<uint64_t, 4>{2, 1, 1, 1}));
   held.Go();
@@ -138,14 +138,14 @@ TEST(Scheduler, ADroppedClientsJobsNeverRun) {
     ++ran;
   });
   inside.WaitFor(1);
-  for (int i = 0; i < 5; ++i) client->Submit(Priority::kGc, [&, owned] { ++ran; });
-  client->Urge(Priority::kGc);
+  for (int i = 0; i < 5; ++i) client->Submit(Priority::kCollection, [&, owned] { ++ran; });
+  client->Urge(Priority::kCollection);
   client->Submit(Priority::kCompaction, [&, owned] { ++ran; });
   EXPECT_EQ(owned.use_count(), 7);
   client.reset();  // while one of its jobs runs
   EXPECT_EQ(owned.use_count(), 1);
   EXPECT_EQ(scheduler.queued().urgent, 0u);
-  other->Submit(Priority::kGc, [&] { done.Pass(); });
+  other->Submit(Priority::kCollection, [&] { done.Pass(); });
   go.Pass();
   done.WaitFor(1);
   EXPECT_EQ(ran, 1);
@@ -181,7 +181,7 @@ TEST(Scheduler, MoreThreadsTakeUpQueuedJobs) {
   inside.WaitFor(3);
   scheduler.SetThreadCount(1);
   go.Pass();
-  for (int i = 0; i < 10; ++i) client->Submit(Priority::kGc, [&] { inside.Pass(); });
+  for (int i = 0; i < 10; ++i) client->Submit(Priority::kCollection, [&] { inside.Pass(); });
   inside.WaitFor(13);
 }
 
@@ -210,7 +210,8 @@ TEST(Scheduler, TheBudgetHoldsWhileManyAreBusy) {
     }
     done.Pass();
   };
-  for (const Priority priority : {Priority::kL0Compaction, Priority::kCompaction, Priority::kGc})
+  for (const Priority priority :
+       {Priority::kL0Compaction, Priority::kCompaction, Priority::kCollection})
     for (const auto& client : clients)
       client->Submit(priority, [&job, pacer = client->pacer()] { job(pacer); });
   done.WaitFor(3 * kClients);
@@ -240,12 +241,12 @@ TEST(Scheduler, InDebtOnlyFlushesBeginAndWhatSomebodyWaitsFor) {
   GoIntoDebt(&time, client.get());
   client->Submit(Priority::kCompaction, [&] { compacted.Pass(); });
   other->Submit(Priority::kL0Compaction, [&] { compacted.Pass(); });
-  client->Submit(Priority::kGc, [&] { collected.Pass(); });
+  client->Submit(Priority::kCollection, [&] { collected.Pass(); });
   time.AwaitWait();
   EXPECT_EQ(scheduler.queued().others, (std::array<uint64_t, 4>{0, 1, 1, 1}));
   other->Submit(Priority::kFlush, [&] { flushed.Pass(); });
   flushed.WaitFor(1);
-  client->Urge(Priority::kGc);
+  client->Urge(Priority::kCollection);
   collected.WaitFor(1);
   EXPECT_EQ(scheduler.queued().others, (std::array<uint64_t, 4>{0, 1, 1, 0}));
   time.Advance(static_cast<uint64_t>(CpuBudget::kForgivenAboveUs));
@@ -377,7 +378,7 @@ TEST(Scheduler, ThePacerIsForJobsOnItsOwnThreads) {
   auto elsewhere = other.NewClient();
   time.Work(1'000'000);
   client->pacer()->Pace(nullptr);
-  elsewhere->Submit(Priority::kGc, [&] {
+  elsewhere->Submit(Priority::kCollection, [&] {
     time.Work(1'000'000);
     client->pacer()->Pace(nullptr);
     done.Pass();

@@ -49,7 +49,8 @@ void LavaLogImpl::ScheduleMaintenance() {
     MutexLock inner(&job->mutex);
     job->queued = false;
   };
-  const bool submitted = Tried([&] { options_.executor->Submit(os::Priority::kGc, maintain); });
+  const bool submitted =
+      Tried([&] { options_.executor->Submit(os::Priority::kCollection, maintain); });
   if (!submitted) {
     MutexLock inner(&job_->mutex);
     job_->queued = false;

@@ -8,7 +8,7 @@
 namespace lava::os {
 
 /// Order in which jobs run when there are fewer threads than jobs.
-enum class Priority : uint8_t { kFlush = 0, kL0Compaction = 1, kCompaction = 2, kGc = 3 };
+enum class Priority : uint8_t { kFlush = 0, kL0Compaction = 1, kCompaction = 2, kCollection = 3 };
 inline constexpr uint32_t kPriorities = 4;
 
 /// Runs the background jobs of one instance; several executors may share the process's threads.

@@ -195,9 +195,9 @@ TEST(FairQueue, LevelsKeepAccountsOfTheirOwn) {
   Script().Play(R"(
     new a
     new b
-    push a 2 gc
-    run -> gc
-    cost gc 1000000
+    push a 2 collection
+    run -> collection
+    cost collection 1000000
     push a 0 a1
     push b 0 b1
     run -> a1

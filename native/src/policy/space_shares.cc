@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "policy/gc_effort.h"
+#include "policy/collection_effort.h"
 
 namespace lava {
 namespace {

@@ -107,8 +107,8 @@ class AutomaticRules final : public ValueRules {
     budget.Spend(ValueMergeReason::kTangled, true, [&](size_t i) { return overlaps[i]; });
     return reasons;
   }
-  std::vector<size_t> PickCollection(const std::vector<GcFile>& files,
-                                     const GcOptions& options) const override {
+  std::vector<size_t> PickCollection(const std::vector<CollectableFile>& files,
+                                     const CollectionOptions& options) const override {
     return PickGarbage(files, options);
   }
 };
@@ -125,19 +125,19 @@ class CollectRules : public ValueRules {
     }
     return reasons;
   }
-  std::vector<size_t> PickCollection(const std::vector<GcFile>& files,
-                                     const GcOptions& options) const override {
+  std::vector<size_t> PickCollection(const std::vector<CollectableFile>& files,
+                                     const CollectionOptions& options) const override {
     return PickGarbage(files, options);
   }
 };
 
 class GreedyRules final : public CollectRules {
  public:
-  std::vector<size_t> PickCollection(const std::vector<GcFile>& files,
-                                     const GcOptions& options) const override {
+  std::vector<size_t> PickCollection(const std::vector<CollectableFile>& files,
+                                     const CollectionOptions& options) const override {
     // Ignores heat and uploads, and takes only one file.
-    std::vector<GcFile> plain = files;
-    for (GcFile& file : plain) file.hot = file.in_checkpoint = false;
+    std::vector<CollectableFile> plain = files;
+    for (CollectableFile& file : plain) file.hot = file.in_checkpoint = false;
     std::vector<size_t> picked = PickGarbage(plain, options);
     picked.resize(std::min<size_t>(picked.size(), 1));
     return picked;
@@ -171,8 +171,8 @@ class MergeRules final : public ValueRules {
     budget.Spend(ValueMergeReason::kTangled, false, [&](size_t i) { return overlaps[i]; });
     return reasons;
   }
-  std::vector<size_t> PickCollection(const std::vector<GcFile>& files,
-                                     const GcOptions& options) const override {
+  std::vector<size_t> PickCollection(const std::vector<CollectableFile>& files,
+                                     const CollectionOptions& options) const override {
     return options.last_resort ? PickGarbage(files, options) : std::vector<size_t>();
   }
 };

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "lava/options.h"
-#include "policy/gc_picker.h"
+#include "policy/collection_picker.h"
 #include "policy/overlap_depth.h"
 
 namespace lava {
@@ -64,8 +64,8 @@ class ValueRules {
   virtual std::vector<ValueMergeReason> JudgeMerge(const std::vector<MergeableFile>& files,
                                                    const ValueMergeOptions& options) const = 0;
   /// Picks the files that one collection should take; see PickGarbage().
-  virtual std::vector<size_t> PickCollection(const std::vector<GcFile>& files,
-                                             const GcOptions& options) const = 0;
+  virtual std::vector<size_t> PickCollection(const std::vector<CollectableFile>& files,
+                                             const CollectionOptions& options) const = 0;
 };
 
 /// kAutomatic: compactions first merge, dirtiest first, files of small values that have at least

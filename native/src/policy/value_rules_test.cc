@@ -193,16 +193,18 @@ TEST(ValueRules, MergeTakesWhatMovesDownAndWhatIsTangledOrDirtyBelow) {
 
 TEST(ValueRules, Collections) {
   using Choice = std::vector<size_t>;
-  const std::vector<GcFile> files = {{.raw_bytes = 100, .garbage = 60},
-                                     {.raw_bytes = 100, .garbage = 70, .in_checkpoint = true},
-                                     {.raw_bytes = 100, .garbage = 60, .hot = true}};
-  const GcOptions options{.garbage_percent = 25, .checkpoint_percent = 80, .live_bytes_max = 1000};
+  const std::vector<CollectableFile> files = {
+      {.raw_bytes = 100, .garbage = 60},
+      {.raw_bytes = 100, .garbage = 70, .in_checkpoint = true},
+      {.raw_bytes = 100, .garbage = 60, .hot = true}};
+  const CollectionOptions options{
+      .garbage_percent = 25, .checkpoint_percent = 80, .live_bytes_max = 1000};
   EXPECT_EQ(RulesOf(ValuePolicy::kAutomatic).PickCollection(files, options), (Choice{2, 0}));
   EXPECT_EQ(RulesOf(ValuePolicy::kCollect).PickCollection(files, options), (Choice{2, 0}));
   EXPECT_EQ(RulesOf(ValuePolicy::kGreedy).PickCollection(files, options), Choice{1})
       << "the dirtiest alone, though it must be uploaded again";
   EXPECT_EQ(RulesOf(ValuePolicy::kMerge).PickCollection(files, options), Choice{});
-  GcOptions last = options;
+  CollectionOptions last = options;
   last.last_resort = true;
   EXPECT_EQ(RulesOf(ValuePolicy::kMerge).PickCollection(files, last), (Choice{2, 0}));
 }

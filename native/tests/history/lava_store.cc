@@ -90,10 +90,10 @@ void LavaStore::CloseNow() {
   if (db_ != nullptr) {
     const DBStatistics statistics = db_->statistics();
     Totals& totals = TotalsOfAll();
-    totals.gc_jobs += statistics.gc_jobs;
+    totals.collections += statistics.collections;
     totals.values_logged += statistics.values_logged;
     totals.external_values += statistics.external_values;
-    totals.gc_values_dead += statistics.gc_values_dead;
+    totals.collection_values_dead += statistics.collection_values_dead;
     totals.value_reads += statistics.value_reads;
     totals.merged_value_bytes += statistics.merged_value_bytes;
   }

@@ -27,7 +27,7 @@ class LavaStore final : public Store {
  public:
   /// Totals over the instances of all stores until they were closed. One thread at a time.
   struct Totals {
-    uint64_t gc_jobs = 0, gc_values_dead = 0, value_reads = 0, merged_value_bytes = 0;
+    uint64_t collections = 0, collection_values_dead = 0, value_reads = 0, merged_value_bytes = 0;
     uint64_t values_logged = 0, external_values = 0, external_elements = 0, entries_read = 0;
     uint64_t late_files = 0, reads_that_needed_a_file = 0, late_files_in_checkpoints = 0;
   };

@@ -168,7 +168,7 @@ DBOptions OptionsOf(const OptionSet& set, uint32_t opening) {
   static constexpr uint64_t kValueFiles[] = {1, 200, 4 << 10, 64 << 20};
   static constexpr uint32_t kGarbage[] = {0, 1, 25, 60, 101};
   options.value_file_bytes = Pick(&random, kValueFiles);
-  options.gc_garbage_percent = Pick(&random, kGarbage);
+  options.collection_garbage_percent = Pick(&random, kGarbage);
   // Enforced only by collections and compactions: the histories' writes never reach a limit in
   // bytes.
   static constexpr uint32_t kRatios[] = {0, 0, 101, 150};
@@ -179,8 +179,8 @@ DBOptions OptionsOf(const OptionSet& set, uint32_t opening) {
   // With threads, a slowed write would wait for a clock that stands still.
   const bool slowed = random.OneIn(4) && set.jobs != OptionSet::Jobs::kThreads;
   options.slowed_bytes_per_second = slowed ? 64 << 10 : 1ull << 40;
-  options.gc_jobs_max = static_cast<uint32_t>(random.Uniform(4));
-  options.gc_upload_cost_percent = random.OneIn(2) ? 0 : 100;
+  options.collection_jobs_max = static_cast<uint32_t>(random.Uniform(4));
+  options.collection_upload_cost_percent = random.OneIn(2) ? 0 : 100;
   static constexpr uint32_t kSortedRuns[] = {0, 1, 1, 8};
   options.value_sorted_runs_max = Pick(&random, kSortedRuns);
   options.value_merge_scan_percent = random.OneIn(2) ? 25 : 1'000'000;
@@ -218,10 +218,11 @@ std::string Describe(const OptionSet& set) {
          part("levels", o.level_count) + part("L0 trigger", o.l0_compaction_trigger) +
          part("stall", o.l0_stall_trigger) + part("sealed runs", o.sealed_runs_max) +
          part("partition bytes", o.partition_bytes) + part("separation", SeparationOf(set, 0)) +
-         part("value file", o.value_file_bytes) + part("garbage percent", o.gc_garbage_percent) +
+         part("value file", o.value_file_bytes) +
+         part("garbage percent", o.collection_garbage_percent) +
          part("value codec", static_cast<uint64_t>(o.value_compression)) +
          part("space percent", o.space_high_percent) + part("from", o.space_low_percent) +
-         part("slowed", o.slowed_bytes_per_second) + part("collections", o.gc_jobs_max) +
+         part("slowed", o.slowed_bytes_per_second) + part("collections", o.collection_jobs_max) +
          part("value policy", static_cast<uint64_t>(o.value_policy)) +
          part("sorted runs", o.value_sorted_runs_max) + (o.sync ? ", sync" : "") +
          (set.changes_at_reopen ? ", changes at reopen" : "");

@@ -203,7 +203,7 @@ TEST_F(InspectTest, PartsOfAListAreFoundEach) {
 }
 
 TEST_F(InspectTest, WhatExpiredIsNoFault) {
-  db.options().gc_garbage_percent = 25;
+  db.options().collection_garbage_percent = 25;
   ASSERT_OK(db.Open());
   const TableOptions expiring = {.kind = TableKind::kMap,
                                  .ttl_layout = TtlLayout::kValue,

@@ -132,7 +132,7 @@ void HostNumbers(JNIEnv* env, jclass, jlongArray out) {
         s.scan_bytes,
         s.flush_job_bytes,
         s.compaction_job_bytes,
-        s.gc_job_bytes,
+        s.collection_job_bytes,
         s.jobs_put_off,
         s.memory_overdrafts,
         s.over_budget_bytes,

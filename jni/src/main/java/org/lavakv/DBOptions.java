@@ -172,16 +172,16 @@ public final class DBOptions {
      * Garbage, in percent of a value file's bytes, at which the file is collected (approximate);
      * above 100: never. Default: 25.
      */
-    public DBOptions setGcGarbagePercent(int gcGarbagePercent) {
-        return set(DBOption.GC_GARBAGE_PERCENT, gcGarbagePercent);
+    public DBOptions setCollectionGarbagePercent(int collectionGarbagePercent) {
+        return set(DBOption.COLLECTION_GARBAGE_PERCENT, collectionGarbagePercent);
     }
 
     /**
      * Concurrent collections while space is short. Default: 0, the number of background threads
      * minus one.
      */
-    public DBOptions setGcJobsMax(int gcJobsMax) {
-        return set(DBOption.GC_JOBS_MAX, gcJobsMax);
+    public DBOptions setCollectionJobsMax(int collectionJobsMax) {
+        return set(DBOption.COLLECTION_JOBS_MAX, collectionJobsMax);
     }
 
     /**
@@ -189,8 +189,8 @@ public final class DBOptions {
      * incremental checkpoints upload it. A higher cost means that files in a checkpoint are
      * collected with more garbage, and that level 0 grows more before it is compacted. Default: 0.
      */
-    public DBOptions setGcUploadCostPercent(int gcUploadCostPercent) {
-        return set(DBOption.GC_UPLOAD_COST_PERCENT, gcUploadCostPercent);
+    public DBOptions setCollectionUploadCostPercent(int collectionUploadCostPercent) {
+        return set(DBOption.COLLECTION_UPLOAD_COST_PERCENT, collectionUploadCostPercent);
     }
 
     /**
@@ -339,16 +339,16 @@ public final class DBOptions {
         return (int) get(DBOption.VALUE_DECISIONS_MAX);
     }
 
-    public int gcGarbagePercent() {
-        return (int) get(DBOption.GC_GARBAGE_PERCENT);
+    public int collectionGarbagePercent() {
+        return (int) get(DBOption.COLLECTION_GARBAGE_PERCENT);
     }
 
-    public int gcJobsMax() {
-        return (int) get(DBOption.GC_JOBS_MAX);
+    public int collectionJobsMax() {
+        return (int) get(DBOption.COLLECTION_JOBS_MAX);
     }
 
-    public int gcUploadCostPercent() {
-        return (int) get(DBOption.GC_UPLOAD_COST_PERCENT);
+    public int collectionUploadCostPercent() {
+        return (int) get(DBOption.COLLECTION_UPLOAD_COST_PERCENT);
     }
 
     public int spaceLowPercent() {

@@ -215,27 +215,27 @@ public final class DBStatistics {
     }
 
     /** Collections of garbage done. */
-    public long gcJobs() {
+    public long collections() {
         return numbers[34];
     }
 
     /** Collections of garbage that run now. */
-    public long runningGc() {
+    public long runningCollections() {
         return numbers[35];
     }
 
     /** Bytes that collections of garbage read. */
-    public long gcBytesRead() {
+    public long collectionBytesRead() {
         return numbers[36];
     }
 
     /** Bytes that collections of garbage wrote. */
-    public long gcBytesWritten() {
+    public long collectionBytesWritten() {
         return numbers[37];
     }
 
     /** Garbage values that collections dropped. */
-    public long gcValuesDead() {
+    public long collectionValuesDead() {
         return numbers[38];
     }
 
@@ -278,9 +278,9 @@ public final class DBStatistics {
 
     /**
      * Bytes of the collected files, including the parts that collections did not read; {@link
-     * #gcBytesRead()} counts the bytes read.
+     * #collectionBytesRead()} counts the bytes read.
      */
-    public long gcInputBytes() {
+    public long collectionInputBytes() {
         return numbers[46];
     }
 
@@ -295,7 +295,7 @@ public final class DBStatistics {
     }
 
     /** CPU time of collections of garbage. */
-    public long gcCpuMicros() {
+    public long collectionCpuMicros() {
         return numbers[49];
     }
 

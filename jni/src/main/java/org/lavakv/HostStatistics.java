@@ -150,7 +150,7 @@ public final class HostStatistics {
     }
 
     /** Working sets of running collections of garbage. */
-    public long gcJobBytes() {
+    public long collectionJobBytes() {
         return numbers[24];
     }
 

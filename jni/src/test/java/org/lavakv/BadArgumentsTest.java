@@ -242,9 +242,9 @@ class BadArgumentsTest extends LavaTestBase {
         assertThatThrownBy(() -> new DBOptions().setValueFileBytes(-1))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("valueFileBytes must not be negative: -1");
-        assertThatThrownBy(() -> new DBOptions().setGcGarbagePercent(-1))
+        assertThatThrownBy(() -> new DBOptions().setCollectionGarbagePercent(-1))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("gcGarbagePercent must not be negative: -1");
+                .hasMessageContaining("collectionGarbagePercent must not be negative: -1");
         assertThatThrownBy(() -> new DBOptions().setValueCompression(null))
                 .isInstanceOf(NullPointerException.class);
         assertThatThrownBy(() -> new ScanOptions().setEntriesMax(0))

@@ -487,7 +487,7 @@ class LavaDBTest extends LavaTestBase {
                                 + host.scanBytes()
                                 + host.flushJobBytes()
                                 + host.compactionJobBytes()
-                                + host.gcJobBytes()
+                                + host.collectionJobBytes()
                                 + host.fileBufferBytes()
                                 + host.bindingBytes())
                 .as("the purposes, which other threads may change meanwhile, make up the charge")

@@ -111,14 +111,14 @@ class ValueFilesTest extends LavaTestBase {
         db.compactAll();
         awaitEvent(db, EventKind.COLLECTION_END);
         DBStatistics s = s(db);
-        assertThat(s.gcJobs()).isPositive();
-        assertThat(s.gcValuesDead()).isEqualTo(500);
-        assertThat(s.gcBytesRead()).isPositive();
-        assertThat(s.gcInputBytes()).isGreaterThan(s.gcBytesRead());
-        assertThat(s.gcCpuMicros()).isPositive();
+        assertThat(s.collections()).isPositive();
+        assertThat(s.collectionValuesDead()).isEqualTo(500);
+        assertThat(s.collectionBytesRead()).isPositive();
+        assertThat(s.collectionInputBytes()).isGreaterThan(s.collectionBytesRead());
+        assertThat(s.collectionCpuMicros()).isPositive();
         assertThat(s.compactionCpuMicros()).isPositive();
         assertThat(s.flushCpuMicros()).isPositive();
-        assertThat(s.gcBytesWritten()).isBetween(500_000L, 600_000L);
+        assertThat(s.collectionBytesWritten()).isBetween(500_000L, 600_000L);
         assertThat(s.mergedValueBytes()).isZero();
         assertThat(s.mergedForGarbageBytes() + s.mergedForOrderBytes() + s.mergedDownBytes())
                 .isZero();
@@ -136,7 +136,7 @@ class ValueFilesTest extends LavaTestBase {
         assertThat(of.valueFiles()).isEqualTo(s.valueFiles());
         assertThat(of.separationBytes()).isEqualTo(100);
         assertThat(s.valueRawBytes()).isEqualTo(1_000_000);
-        assertThat(s.runningGc()).isBetween(0L, 1L);
+        assertThat(s.runningCollections()).isBetween(0L, 1L);
         byte[] last = key("k998");
         assertThat(db.get(large, last, 0, last.length, 0)).isEqualTo(v);
     }
@@ -144,7 +144,7 @@ class ValueFilesTest extends LavaTestBase {
     @Test
     void policiesChangeWhileItIsOpenAndSayWhatTheyDecide() throws Exception {
         String path = directory.resolve("decisions").toString();
-        DBOptions options = new DBOptions().setValueDecisionsMax(2).setGcGarbagePercent(90);
+        DBOptions options = new DBOptions().setValueDecisionsMax(2).setCollectionGarbagePercent(90);
         try (LavaDB other = LavaDB.open(options, path, lease, List.of())) {
             TableHandle t = other.createTable("t", new TableOptions().setSeparationBytes(100));
             other.setValuePolicy(ValuePolicy.MERGE);
@@ -178,7 +178,7 @@ class ValueFilesTest extends LavaTestBase {
                             .setValueFileBytes(extreme == 0 ? 0 : Long.MAX_VALUE)
                             .setValueCompression(CompressionType.NONE)
                             .setValuePolicy(extreme == 0 ? ValuePolicy.GREEDY : ValuePolicy.MERGE)
-                            .setGcGarbagePercent(extreme == 0 ? 0 : Integer.MAX_VALUE);
+                            .setCollectionGarbagePercent(extreme == 0 ? 0 : Integer.MAX_VALUE);
             String path = directory.resolve("extreme " + extreme).toString();
             try (LavaDB other = LavaDB.open(options, path, lease, List.of())) {
                 TableHandle t =

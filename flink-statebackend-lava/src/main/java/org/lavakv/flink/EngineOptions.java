@@ -105,10 +105,10 @@ final class EngineOptions {
                                                     ? VALUE_DECISIONS_MAX
                                                     : 0)),
                     ints(
-                            LavaConfigurableOptions.GC_GARBAGE_THRESHOLD,
+                            LavaConfigurableOptions.COLLECTION_GARBAGE_THRESHOLD,
                             1,
                             100,
-                            DBOptions::setGcGarbagePercent),
+                            DBOptions::setCollectionGarbagePercent),
                     percent(
                             LavaConfigurableOptions.SPACE_LIMIT_RATIO,
                             1.01,

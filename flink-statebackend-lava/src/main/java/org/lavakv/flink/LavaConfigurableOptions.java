@@ -138,7 +138,7 @@ public final class LavaConfigurableOptions {
                                     + " wrote values in value files anew or left them: a line for"
                                     + " each file and compaction, with names and sizes, no keys.");
 
-    public static final ConfigOption<Integer> GC_GARBAGE_THRESHOLD =
+    public static final ConfigOption<Integer> COLLECTION_GARBAGE_THRESHOLD =
             ConfigOptions.key(LavaOptions.PREFIX + "gc.garbage-threshold")
                     .intType()
                     .defaultValue(25)
@@ -146,7 +146,7 @@ public final class LavaConfigurableOptions {
                             "Which share of a value file, in percent, is garbage, about, when what"
                                     + " is left of it is moved to another file.");
 
-    public static final ConfigOption<Integer> GC_UPLOAD_COST =
+    public static final ConfigOption<Integer> COLLECTION_UPLOAD_COST =
             ConfigOptions.key(LavaOptions.PREFIX + "gc.upload-cost")
                     .intType()
                     .defaultValue(300)

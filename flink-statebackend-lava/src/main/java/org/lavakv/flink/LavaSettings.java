@@ -274,7 +274,7 @@ final class LavaSettings {
 
     /** Cost of uploading a byte again, in percent of the cost of moving it. */
     int uploadCostPercent() {
-        return intBetween(LavaConfigurableOptions.GC_UPLOAD_COST, 0, 1000);
+        return intBetween(LavaConfigurableOptions.COLLECTION_UPLOAD_COST, 0, 1000);
     }
 
     /** 0 if the option is not set. */

@@ -12,23 +12,23 @@ public final class Collector {
 
     /** Compacts, so that dead values become garbage, and waits for a collection. */
     public static void collect(LavaKeyedStateBackend<?> backend) throws Exception {
-        long before = statistics(backend).gcJobs();
+        long before = statistics(backend).collections();
         backend.compact();
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
         DBStatistics s = statistics(backend);
-        while ((s.gcJobs() == before || s.runningGc() > 0) && System.nanoTime() < deadline) {
+        while ((s.collections() == before || s.runningCollections() > 0) && System.nanoTime() < deadline) {
             Thread.sleep(5);
             s = statistics(backend);
         }
-        assertThat(s.gcJobs()).as("collections").isGreaterThan(before);
-        assertThat(s.runningGc()).isZero();
-        assertThat(s.gcBytesRead()).isPositive();
+        assertThat(s.collections()).as("collections").isGreaterThan(before);
+        assertThat(s.runningCollections()).isZero();
+        assertThat(s.collectionBytesRead()).isPositive();
         assertThat(s.backgroundErrors()).isZero();
     }
 
     /** Bytes of values that collections moved to other files. */
     public static long bytesMoved(LavaKeyedStateBackend<?> backend) {
-        return statistics(backend).gcBytesWritten();
+        return statistics(backend).collectionBytesWritten();
     }
 
     private static DBStatistics statistics(LavaKeyedStateBackend<?> backend) {

@@ -204,7 +204,7 @@ class LavaSettingsTest {
         assertThat(settings.dbOptions().valueFileBytes()).isEqualTo(3 << 20);
         assertThat(settings.dbOptions().valuePolicy()).isEqualTo(ValuePolicy.MERGE);
         assertThat(settings.dbOptions().valueDecisionsMax()).isEqualTo(1000);
-        assertThat(settings.dbOptions().gcGarbagePercent()).isEqualTo(40);
+        assertThat(settings.dbOptions().collectionGarbagePercent()).isEqualTo(40);
         assertThat(settings.uploadCostPercent()).isEqualTo(70);
         assertThat(settings.dbOptions().spaceHighPercent()).isEqualTo(150);
         assertThat(settings.dbOptions().spaceLowPercent()).isEqualTo(125);
@@ -230,7 +230,7 @@ class LavaSettingsTest {
                                 .getBytes());
         DBOptions engine = new DBOptions();
         assertThat(defaults.dbOptions().valueFileBytes()).isEqualTo(engine.valueFileBytes());
-        assertThat(defaults.dbOptions().gcGarbagePercent()).isEqualTo(engine.gcGarbagePercent());
+        assertThat(defaults.dbOptions().collectionGarbagePercent()).isEqualTo(engine.collectionGarbagePercent());
         assertThat(defaults.dbOptions().valuePolicy()).isEqualTo(ValuePolicy.AUTOMATIC);
         assertThat(defaults.dbOptions().valueDecisionsMax()).isZero();
         assertThat(defaults.dbOptions().spaceHighPercent()).isZero();

@@ -37,7 +37,7 @@ class OptionTableTest {
                     LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD,
                     LavaConfigurableOptions.VALUE_SEPARATION_AUTOMATIC,
                     // Only used for incremental checkpoints: the backend's builder sets it.
-                    LavaConfigurableOptions.GC_UPLOAD_COST);
+                    LavaConfigurableOptions.COLLECTION_UPLOAD_COST);
 
     /** Numbers of the engine without an option of the plugin. */
     private static final Set<String> WITHOUT_AN_OPTION =
@@ -46,7 +46,7 @@ class OptionTableTest {
                     "partition_bytes",
                     "partition_first",
                     "partition_last",
-                    "gc_upload_cost_percent", // see above
+                    "collection_upload_cost_percent", // see above
                     // The plugin's durable copy is the checkpoint.
                     "create_if_missing",
                     "sync",
@@ -54,7 +54,7 @@ class OptionTableTest {
                     "large_value_bytes",
                     // For tests and benchmarks of the engine.
                     "index_partition_bytes",
-                    "gc_jobs_max",
+                    "collection_jobs_max",
                     "level_multiplier",
                     "level_count",
                     "l0_compaction_trigger",

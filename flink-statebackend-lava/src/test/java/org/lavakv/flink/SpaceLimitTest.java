@@ -79,7 +79,7 @@ class SpaceLimitTest {
             backend.setCurrentKey(key);
             assertThat(state.value()).isEqualTo(last[key]);
         }
-        assertThat(statistics().gcJobs()).isPositive();
+        assertThat(statistics().collections()).isPositive();
         // Memtables that were full when the limit was reached, and files that were being written.
         assertThat(most).isLessThan(LIMIT_BYTES + 8 * (256L << 10));
     }

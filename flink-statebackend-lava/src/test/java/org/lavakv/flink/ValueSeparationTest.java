@@ -93,7 +93,7 @@ class ValueSeparationTest {
                         .set(LavaOptions.CHECKPOINT_PACK_FILE_SIZE, MemorySize.ZERO)
                         // Otherwise files of a checkpoint are collected only with more garbage than
                         // tests make.
-                        .set(LavaConfigurableOptions.GC_UPLOAD_COST, 0)
+                        .set(LavaConfigurableOptions.COLLECTION_UPLOAD_COST, 0)
                         .set(
                                 LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD,
                                 new MemorySize(bytes)));
@@ -267,8 +267,8 @@ class ValueSeparationTest {
             check(backend, ttl, values, maps);
         }
         DBStatistics s = statistics(backend);
-        assertThat(s.gcJobs()).isGreaterThan(3);
-        assertThat(s.gcValuesDead()).isGreaterThan(KEYS);
+        assertThat(s.collections()).isGreaterThan(3);
+        assertThat(s.collectionValuesDead()).isGreaterThan(KEYS);
         assertThat(s.valueReads()).isPositive();
         long live =
                 values.values().stream().mapToLong(String::length).sum()

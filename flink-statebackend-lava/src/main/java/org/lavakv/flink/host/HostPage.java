@@ -89,7 +89,7 @@ final class HostPage {
                 .put("scan_bytes", host.scanBytes())
                 .put("flush_job_bytes", host.flushJobBytes())
                 .put("compaction_job_bytes", host.compactionJobBytes())
-                .put("gc_job_bytes", host.gcJobBytes())
+                .put("gc_job_bytes", host.collectionJobBytes())
                 .put("file_buffer_bytes", host.fileBufferBytes())
                 .put("binding_bytes", host.bindingBytes())
                 .put("jobs_put_off", host.jobsPutOff())
@@ -129,7 +129,7 @@ final class HostPage {
                 .put("queued_collections", host.queuedCollections())
                 .put("running_flushes", sum(DBStatistics::runningFlushes))
                 .put("running_compactions", sum(DBStatistics::runningCompactions))
-                .put("running_collections", sum(DBStatistics::runningGc));
+                .put("running_collections", sum(DBStatistics::runningCollections));
     }
 
     private void putVolumes(ArrayNode volumes) {
@@ -163,7 +163,7 @@ final class HostPage {
                 .put("files", s.liveFiles())
                 .put("running_flushes", s.runningFlushes())
                 .put("running_compactions", s.runningCompactions())
-                .put("running_collections", s.runningGc())
+                .put("running_collections", s.runningCollections())
                 .put("stall_us", s.stallMicros())
                 .put("flush_stall_us", s.flushStallMicros())
                 .put("compaction_stall_us", s.compactionStallMicros())
@@ -198,7 +198,7 @@ final class HostPage {
         long running =
                 sum(DBStatistics::runningFlushes)
                         + sum(DBStatistics::runningCompactions)
-                        + sum(DBStatistics::runningGc);
+                        + sum(DBStatistics::runningCollections);
         return String.format(
                 Locale.ROOT,
                 "Lava: %d instances; native memory %d of %d MiB; since the last report: cache hit"

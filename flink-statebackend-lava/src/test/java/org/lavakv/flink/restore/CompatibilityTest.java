@@ -463,7 +463,7 @@ class CompatibilityTest {
         return fixture.newLava(true)
                 .set(LavaOptions.TIMER_SERVICE_FACTORY, timers)
                 // otherwise half is not enough garbage
-                .set(LavaConfigurableOptions.GC_UPLOAD_COST, 0)
+                .set(LavaConfigurableOptions.COLLECTION_UPLOAD_COST, 0)
                 .set(LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD, new MemorySize(1));
     }
 

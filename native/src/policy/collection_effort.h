@@ -4,8 +4,8 @@
 
 namespace lava {
 
-/// Input of JudgeGcEffort().
-struct GcEffortInput {
+/// Input of JudgeCollectionEffort().
+struct CollectionEffortInput {
   uint32_t garbage_percent = 25;  // garbage at which a file is collected while space is plentiful
   double fullness = 0;            // of the space limit (SpacePressure); 0 without one
   uint32_t allowed_percent = 0;   // garbage that a ratio allows in all files; 0 without one
@@ -20,7 +20,7 @@ struct GcEffortInput {
 inline constexpr double kSpaceBusyFrom = 0.75;
 /// Files with less garbage are not collected as long as compactions can expose more.
 inline constexpr uint32_t kGarbagePercentMin = 5;
-struct GcEffort {
+struct CollectionEffort {
   uint32_t garbage_percent = 25;     // for files that no checkpoint has
   uint32_t checkpoint_percent = 25;  // for files that a checkpoint has
   uint32_t jobs = 1;
@@ -40,6 +40,6 @@ struct GcEffort {
 /// Garbage gathers in the oldest files while the newest have none, so collecting files with 1.5 a
 /// and more leaves about a in total (uniform overwrites, oldest first, would allow 1.7 a to 1.9 a).
 /// The less of the quota is used, the longer a file may wait for more garbage.
-GcEffort JudgeGcEffort(const GcEffortInput& input);
+CollectionEffort JudgeCollectionEffort(const CollectionEffortInput& input);
 
 }  // namespace lava

@@ -1,4 +1,4 @@
-#include "collection/gc_job.h"
+#include "collection/collection_job.h"
 
 #include <algorithm>
 #include <functional>
@@ -51,7 +51,7 @@ class ShownLocations {
 // A collection has few inputs (see the picker), so a linear search finds the least key.
 class MergedKeys {
  public:
-  explicit MergedKeys(const GcInput& input) {
+  explicit MergedKeys(const CollectionInput& input) {
     for (const std::shared_ptr<ValueFileMeta>& file : input.files)
       inputs_.push_back({file.get(), ReaderOf(*file)->NewKeyIterator(),
                          ShownLocations(*input.version, file.get())});
@@ -139,7 +139,8 @@ class LivingReferences {
 // their input file.
 class Temperatures {
  public:
-  Temperatures(const JobContext& context, const GcInput& input) : drops_(context.drop_cache) {
+  Temperatures(const JobContext& context, const CollectionInput& input)
+      : drops_(context.drop_cache) {
     for (const std::shared_ptr<ValueFileMeta>& file : input.files) inputs_.insert(file.get());
     for (const auto& file : input.files)
       for (const BlobReference& share : file->blob_files) Judge(*input.version, share.blob_file);
@@ -296,7 +297,7 @@ class SurvivorCopy {
 };
 
 // The highest level of the inputs: compactions of that level may have to put the values in order.
-uint32_t HighestLevel(const GcInput& input) {
+uint32_t HighestLevel(const CollectionInput& input) {
   uint32_t level = kLevelCountMax - 1;
   for (const std::shared_ptr<ValueFileMeta>& file : input.files)
     level = std::min(level, file->level);
@@ -306,7 +307,7 @@ uint32_t HighestLevel(const GcInput& input) {
 // One run of the collector.
 class Collection {
  public:
-  Collection(const JobContext& context, const GcInput& input, GcOutput* output)
+  Collection(const JobContext& context, const CollectionInput& input, CollectionOutput* output)
       : break_(context.cancelled, context.pacer),
         input_(input),
         output_(*output),
@@ -358,8 +359,8 @@ class Collection {
   }
 
   JobBreak break_;
-  const GcInput& input_;
-  GcOutput& output_;
+  const CollectionInput& input_;
+  CollectionOutput& output_;
   const TablesByKey tables_;
   ValueOutput values_;
   SurvivorCopy copy_;
@@ -369,7 +370,8 @@ class Collection {
 
 }  // namespace
 
-Status RunGc(const JobContext& context, const GcInput& input, GcOutput* output) {
+Status RunCollection(const JobContext& context, const CollectionInput& input,
+                     CollectionOutput* output) {
   *output = {};
   return Collection(context, input, output).Run();
 }

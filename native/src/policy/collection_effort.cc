@@ -1,4 +1,4 @@
-#include "policy/gc_effort.h"
+#include "policy/collection_effort.h"
 
 #include <algorithm>
 #include <cmath>
@@ -20,8 +20,8 @@ double WithUploads(double percent, uint32_t upload_cost_percent) {
 
 }  // namespace
 
-GcEffort JudgeGcEffort(const GcEffortInput& input) {
-  GcEffort effort;
+CollectionEffort JudgeCollectionEffort(const CollectionEffortInput& input) {
+  CollectionEffort effort;
   effort.garbage_percent = effort.checkpoint_percent = input.garbage_percent;
   effort.last_resort = input.last_resort;
   if (input.garbage_percent > 100) return effort;  // never collected

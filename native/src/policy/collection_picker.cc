@@ -1,4 +1,4 @@
-#include "policy/gc_picker.h"
+#include "policy/collection_picker.h"
 
 #include <algorithm>
 
@@ -8,17 +8,18 @@ namespace {
 constexpr double kOfTheDirtiest = 0.75;
 
 // Share of garbage. The file must have garbage, so raw_bytes > 0.
-double Share(const GcFile& file) {
+double Share(const CollectableFile& file) {
   return static_cast<double>(file.garbage) / static_cast<double>(file.raw_bytes);
 }
 
 }  // namespace
 
-std::vector<size_t> PickGarbage(const std::vector<GcFile>& files, const GcOptions& options) {
+std::vector<size_t> PickGarbage(const std::vector<CollectableFile>& files,
+                                const CollectionOptions& options) {
   std::vector<size_t> picked;
   if (options.garbage_percent > 100) return picked;
   for (size_t i = 0; i < files.size(); ++i) {
-    const GcFile& file = files[i];
+    const CollectableFile& file = files[i];
     if (file.busy || file.garbage == 0) continue;
     const uint32_t percent =
         file.in_checkpoint ? options.checkpoint_percent : options.garbage_percent;
@@ -36,8 +37,8 @@ std::vector<size_t> PickGarbage(const std::vector<GcFile>& files, const GcOption
   std::stable_sort(picked.begin(), picked.end(), dirtier);
   uint64_t live = 0;
   size_t count = 0;
-  while (count < std::min(picked.size(), kGcFilesMax)) {
-    const GcFile& file = files[picked[count]];
+  while (count < std::min(picked.size(), kCollectableFilesMax)) {
+    const CollectableFile& file = files[picked[count]];
     if (count > 0 && Share(file) < kOfTheDirtiest * Share(files[picked[0]])) break;
     live += file.raw_bytes - std::min(file.raw_bytes, file.garbage);
     if (count > 0 && live > options.live_bytes_max) break;

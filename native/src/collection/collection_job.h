@@ -9,7 +9,7 @@
 
 namespace lava {
 
-struct GcInput {
+struct CollectionInput {
   /// The installed version. Its files alone decide liveness; memtables are not asked. A value that
   /// is dead in the files stays dead. A value that dies later is at worst copied in vain.
   std::shared_ptr<const Version> version;
@@ -21,7 +21,7 @@ struct GcInput {
   /// the marks in blob_files_expired cover all values up to a timestamp.
   int64_t now_ms = 0;
 };
-struct GcOutput {
+struct CollectionOutput {
   std::vector<std::shared_ptr<ValueFileMeta>> files;  // with their readers
   uint64_t values_live = 0, values_dead = 0, values_expired = 0;
   /// By blob file and table: the newest timestamp of expired values that were not copied.
@@ -39,6 +39,7 @@ struct GcOutput {
 /// Durability: files are synced if context.value_writer.sync; the caller syncs the directory.
 /// Errors:     Corruption (names the file), IOError, NoSpace, Aborted. After an error the job has
 ///             removed its files.
-Status RunGc(const JobContext& context, const GcInput& input, GcOutput* output);
+Status RunCollection(const JobContext& context, const CollectionInput& input,
+                     CollectionOutput* output);
 
 }  // namespace lava

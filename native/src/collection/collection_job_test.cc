@@ -1,4 +1,4 @@
-#include "collection/gc_job.h"
+#include "collection/collection_job.h"
 
 #include <gtest/gtest.h>
 
@@ -21,9 +21,9 @@ using testing::FileCall;
 std::string Large(std::string_view tag) { return std::string(tag) + std::string(500, 'v'); }
 
 /// A tree whose table 7 separates values of 100 bytes and more, uncompressed.
-class GcTree : public TreeForTest {
+class CollectionTree : public TreeForTest {
  public:
-  GcTree() : faults_(&file_system()) {
+  CollectionTree() : faults_(&file_system()) {
     tables[7] = {.kind = TableKind::kMap, .separation_bytes = 100};
     context().file_system = &faults_;
     context().value_writer.compression = Compression::kNone;
@@ -43,23 +43,23 @@ class GcTree : public TreeForTest {
     for (const auto& [id, entry] : version()->value_files) files.push_back(entry.file);
     return files;
   }
-  GcInput InputOf(std::vector<std::shared_ptr<ValueFileMeta>> files) const {
-    GcInput input;
+  CollectionInput InputOf(std::vector<std::shared_ptr<ValueFileMeta>> files) const {
+    CollectionInput input;
     input.version = version();
     input.files = std::move(files);
     input.tables = tables;
     input.now_ms = now_ms;
     return input;
   }
-  GcInput AllFiles() const { return InputOf(ValueFiles()); }
-  GcOutput Collect(const GcInput& input) {
-    GcOutput output;
-    const Status status = RunGc(context(), input, &output);
+  CollectionInput AllFiles() const { return InputOf(ValueFiles()); }
+  CollectionOutput Collect(const CollectionInput& input) {
+    CollectionOutput output;
+    const Status status = RunCollection(context(), input, &output);
     EXPECT_TRUE(status.ok()) << status.ToString();
     return output;
   }
   /// Installs the result as the database does for inputs whose blob files are visible as a whole.
-  void InstallGc(const GcInput& input, const GcOutput& output) {
+  void InstallCollection(const CollectionInput& input, const CollectionOutput& output) {
     VersionEdit edit;
     for (const auto& file : input.files) edit.values_removed.push_back(file->id);
     for (const auto& file : output.files) {
@@ -100,8 +100,8 @@ std::vector<std::string> Held(const ValueFileMeta& file) {
 }
 using Names = std::vector<std::string>;
 
-TEST(GcJob, CopiesWhatLivesAndNeverReadsWhatIsDead) {
-  GcTree tree;
+TEST(CollectionJob, CopiesWhatLivesAndNeverReadsWhatIsDead) {
+  CollectionTree tree;
   for (const char* key : {"a", "deleted", "in range", "large", "small", "z"})
     tree.Put(K(key), std::string(5000, *key));
   tree.SealAndFlush();
@@ -113,12 +113,12 @@ TEST(GcJob, CopiesWhatLivesAndNeverReadsWhatIsDead) {
   tree.SealAndFlush();
   // From now on reading a dead record is Corruption.
   tree.Damage(*first, {"deleted", "in range", "large", "small"});
-  const GcInput input = tree.InputOf({first});
+  const CollectionInput input = tree.InputOf({first});
   uint64_t living_bytes = 0;
   const auto at = ReaderOf(*first)->NewKeyIterator();
   for (; at->Valid(); at->Next())
     if (at->key() == K("a") || at->key() == K("z")) living_bytes += at->record_bytes();
-  const GcOutput output = tree.Collect(input);
+  const CollectionOutput output = tree.Collect(input);
   EXPECT_EQ(output.values_live, 2u);
   EXPECT_EQ(output.values_dead, 4u);
   EXPECT_EQ(output.bytes_read, living_bytes);
@@ -127,17 +127,17 @@ TEST(GcJob, CopiesWhatLivesAndNeverReadsWhatIsDead) {
   EXPECT_EQ(Held(*output.files[0]), (Names{"a" + from, "z" + from}));
   EXPECT_EQ(output.bytes_written, output.files[0]->bytes);
   EXPECT_TRUE(ReaderOf(*output.files[0])->VerifyAll().ok());
-  tree.InstallGc(input, output);
+  tree.InstallCollection(input, output);
   EXPECT_EQ(tree.Scan(), tree.model());
 }
 
 // Every key has its value in at most one hot and one cold file, however often the parts of a split
 // blob file are collected, together or separately. So lookups through locations stay O(1).
-TEST(GcJob, ABlobFileIsPartedByTemperatureOnceAtMost) {
+TEST(CollectionJob, ABlobFileIsPartedByTemperatureOnceAtMost) {
   bool parted = false, hot = false;
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     SCOPED_TRACE(seed);
-    GcTree tree;
+    CollectionTree tree;
     DropCache drops(nullptr, 16);
     tree.context().drop_cache = &drops;
     testing::Random random(seed);
@@ -152,10 +152,10 @@ TEST(GcJob, ABlobFileIsPartedByTemperatureOnceAtMost) {
         tree.PutLarge({keys[random.Uniform(keys.size())]}, std::to_string(round));
       tree.SealAndFlush();
       tree.Compact(tree.PlanLevels(0, 1));
-      GcInput input = tree.InputOf({});
+      CollectionInput input = tree.InputOf({});
       for (const auto& file : tree.ValueFiles())
         if (random.OneIn(2)) input.files.push_back(file);
-      tree.InstallGc(input, tree.Collect(input));
+      tree.InstallCollection(input, tree.Collect(input));
       for (const auto& [id, blob_file] : tree.version()->blob_files) {
         for (const std::string& key : keys) {
           int locations[2] = {0, 0};
@@ -175,43 +175,43 @@ TEST(GcJob, ABlobFileIsPartedByTemperatureOnceAtMost) {
   EXPECT_TRUE(hot);
 }
 
-TEST(GcJob, ADamagedLivingValueIsNamedAndLeavesNoFile) {
-  GcTree tree;
+TEST(CollectionJob, ADamagedLivingValueIsNamedAndLeavesNoFile) {
+  CollectionTree tree;
   tree.PutLarge({"a", "b", "c"});
   tree.SealAndFlush();
   const auto first = tree.ValueFiles().at(0);
   tree.Damage(*first, {"b"});
   const std::vector<std::string> paths = tree.file_system().Paths();
-  GcOutput output;
-  const Status status = RunGc(tree.context(), tree.AllFiles(), &output);
+  CollectionOutput output;
+  const Status status = RunCollection(tree.context(), tree.AllFiles(), &output);
   EXPECT_TRUE(status.IsCorruption());
   EXPECT_NE(status.message().find(first->id.ValueFileName()), Slice::npos) << status.ToString();
   EXPECT_EQ(tree.file_system().Paths(), paths);
   EXPECT_TRUE(output.files.empty());
 }
 
-TEST(GcJob, NothingAliveCreatesNoFile) {
-  GcTree tree;
+TEST(CollectionJob, NothingAliveCreatesNoFile) {
+  CollectionTree tree;
   tree.PutLarge({"a", "b"});
   tree.SealAndFlush();
   tree.Delete(K("a"));
   tree.Delete(K("b"));
   tree.SealAndFlush();
   const uint64_t created = tree.faults().calls(FileCall::kCreate);
-  const GcOutput output = tree.Collect(tree.AllFiles());
+  const CollectionOutput output = tree.Collect(tree.AllFiles());
   EXPECT_TRUE(output.files.empty());
   EXPECT_EQ(output.values_dead, 2u);
   EXPECT_EQ(output.bytes_read, 0u);
   EXPECT_EQ(tree.faults().calls(FileCall::kCreate), created);
-  const GcInput input = tree.AllFiles();
-  tree.InstallGc(input, output);
+  const CollectionInput input = tree.AllFiles();
+  tree.InstallCollection(input, output);
   EXPECT_TRUE(tree.version()->value_files.empty());
   EXPECT_FALSE(tree.version()->blob_files.empty()) << "the ghosts below";
   EXPECT_TRUE(tree.Scan().empty());
 }
 
-TEST(GcJob, BlobFileNamesAreKeptThroughGenerations) {
-  GcTree tree;
+TEST(CollectionJob, BlobFileNamesAreKeptThroughGenerations) {
+  CollectionTree tree;
   tree.PutLarge({"a", "b"});
   tree.SealAndFlush();
   const FileId first = tree.ValueFiles().at(0)->id;
@@ -220,19 +220,19 @@ TEST(GcJob, BlobFileNamesAreKeptThroughGenerations) {
   const std::string a = "<" + std::to_string(first.number) + ">";
   const std::string c = "<" + std::to_string(first.number + 2) + ">";
   for (int generation = 0; generation < 3; ++generation) {
-    const GcInput input = tree.AllFiles();
-    const GcOutput output = tree.Collect(input);
+    const CollectionInput input = tree.AllFiles();
+    const CollectionOutput output = tree.Collect(input);
     ASSERT_EQ(output.files.size(), 1u);
     EXPECT_EQ(Held(*output.files[0]), (Names{"a" + a, "b" + a, "c" + c}));
     ASSERT_EQ(output.files[0]->blob_files.size(), 2u);
     EXPECT_EQ(output.files[0]->blob_files[0], (BlobReference{first, 2, 2 * Large("a").size()}));
-    tree.InstallGc(input, output);
+    tree.InstallCollection(input, output);
     EXPECT_EQ(tree.Scan(), tree.model());
   }
 }
 
-TEST(GcJob, InputsAreMergedInKeyOrder) {
-  GcTree tree;
+TEST(CollectionJob, InputsAreMergedInKeyOrder) {
+  CollectionTree tree;
   tree.PutLarge({"a", "d", "e", "h"});
   tree.SealAndFlush();
   tree.PutLarge({"b", "e", "g"}, "2");
@@ -243,9 +243,9 @@ TEST(GcJob, InputsAreMergedInKeyOrder) {
   for (const auto& file : tree.ValueFiles()) n.push_back(file->id.number);
   ASSERT_EQ(n.size(), 3u);
   for (const bool reversed : {false, true}) {
-    GcInput input = tree.AllFiles();
+    CollectionInput input = tree.AllFiles();
     if (reversed) std::reverse(input.files.begin(), input.files.end());
-    const GcOutput output = tree.Collect(input);
+    const CollectionOutput output = tree.Collect(input);
     ASSERT_EQ(output.files.size(), 1u);
     const auto name = [&](const char* key, int i) {
       return std::string(key) + "<" + std::to_string(n[static_cast<size_t>(i)]) + ">";
@@ -256,20 +256,20 @@ TEST(GcJob, InputsAreMergedInKeyOrder) {
     EXPECT_EQ(output.values_dead, 1u) << "the older e";
   }
   // With two inputs the same values live, although references in other files are looked up, too.
-  GcInput two = tree.AllFiles();
+  CollectionInput two = tree.AllFiles();
   two.files.erase(two.files.begin() + 1);
-  const GcOutput output = tree.Collect(two);
+  const CollectionOutput output = tree.Collect(two);
   EXPECT_EQ(output.values_dead, 1u);
   EXPECT_EQ(output.values_live, 6u);
 }
 
-TEST(GcJob, OutputsEndAtValueFileBytes) {
-  GcTree tree;
+TEST(CollectionJob, OutputsEndAtValueFileBytes) {
+  CollectionTree tree;
   for (int i = 10; i < 30; ++i) tree.PutLarge({std::to_string(i)});
   tree.SealAndFlush();
   tree.context().value_file_bytes = 2000;
-  const GcInput input = tree.AllFiles();
-  const GcOutput output = tree.Collect(input);
+  const CollectionInput input = tree.AllFiles();
+  const CollectionOutput output = tree.Collect(input);
   ASSERT_GE(output.files.size(), 4u);
   uint64_t records = 0;
   for (size_t i = 0; i < output.files.size(); ++i) {
@@ -280,33 +280,33 @@ TEST(GcJob, OutputsEndAtValueFileBytes) {
     }
   }
   EXPECT_EQ(records, 20u);
-  tree.InstallGc(input, output);
+  tree.InstallCollection(input, output);
   EXPECT_EQ(tree.Scan(), tree.model());
 }
 
-TEST(GcJob, ValuesAreMovedAsTheyAreStored) {
-  GcTree tree;
+TEST(CollectionJob, ValuesAreMovedAsTheyAreStored) {
+  CollectionTree tree;
   tree.context().value_writer.compression = Compression::kZstd;
   tree.PutLarge({"a", "b"});
   tree.SealAndFlush();
   const auto first = tree.ValueFiles().at(0);
   ASSERT_LT(first->stored_bytes, first->raw_bytes / 4);
   tree.context().value_writer.compression = Compression::kNone;
-  const GcInput input = tree.AllFiles();
-  const GcOutput output = tree.Collect(input);
+  const CollectionInput input = tree.AllFiles();
+  const CollectionOutput output = tree.Collect(input);
   EXPECT_EQ(output.files.at(0)->stored_bytes, first->stored_bytes);
   EXPECT_EQ(output.files.at(0)->raw_bytes, first->raw_bytes);
-  tree.InstallGc(input, output);
+  tree.InstallCollection(input, output);
   EXPECT_EQ(tree.Scan(), tree.model());
 }
 
 // Keys that another file serves are dead in this one, although their references are alive.
-TEST(GcJob, OnlyKeysThatTheFileStandsForAreCopied) {
-  GcTree tree;
+TEST(CollectionJob, OnlyKeysThatTheFileStandsForAreCopied) {
+  CollectionTree tree;
   tree.PutLarge({"a", "b", "c", "d"});
   tree.SealAndFlush();
   const auto first = tree.ValueFiles().at(0);
-  GcInput whole = tree.AllFiles();
+  CollectionInput whole = tree.AllFiles();
   const auto second = tree.Collect(whole).files.at(0);
   VersionEdit edit;
   edit.values_removed = {first->id};
@@ -318,16 +318,16 @@ TEST(GcJob, OnlyKeysThatTheFileStandsForAreCopied) {
   EXPECT_EQ(Held(*tree.Collect(tree.InputOf({first})).files.at(0)), (Names{"a" + from}));
   EXPECT_EQ(Held(*tree.Collect(tree.InputOf({second})).files.at(0)),
             (Names{"b" + from, "c" + from, "d" + from}));
-  const GcInput both = tree.AllFiles();
-  const GcOutput output = tree.Collect(both);
+  const CollectionInput both = tree.AllFiles();
+  const CollectionOutput output = tree.Collect(both);
   EXPECT_EQ(Held(*output.files.at(0)), (Names{"a" + from, "b" + from, "c" + from, "d" + from}));
   EXPECT_EQ(output.values_dead, 4u);
 }
 
 // The collector does not know the length of deletable prefixes: values hidden by a prefix delete
 // are kept until a compaction drops their references.
-TEST(GcJob, UnderAPrefixDeleteValuesAreKeptUntilACompaction) {
-  GcTree tree;
+TEST(CollectionJob, UnderAPrefixDeleteValuesAreKeptUntilACompaction) {
+  CollectionTree tree;
   tree.Put(K("p1"), Large("p1"), TreeForTest::kPrefixBytes - 1);
   tree.Put(K("q1"), Large("q1"), TreeForTest::kPrefixBytes - 1);
   tree.SealAndFlush();
@@ -340,8 +340,8 @@ TEST(GcJob, UnderAPrefixDeleteValuesAreKeptUntilACompaction) {
 }
 
 // A gap smaller than a block is read along, because a separate read costs more.
-TEST(GcJob, NeighboursComeInOneReadAndFarOnesEachInItsOwn) {
-  GcTree tree;
+TEST(CollectionJob, NeighboursComeInOneReadAndFarOnesEachInItsOwn) {
+  CollectionTree tree;
   for (int i = 10; i < 99; ++i)
     tree.Put(K(std::to_string(i)), std::string(i < 50 ? 300 : 5000, 'v'));
   tree.SealAndFlush();
@@ -355,7 +355,7 @@ TEST(GcJob, NeighboursComeInOneReadAndFarOnesEachInItsOwn) {
     if (lives && at->raw_bytes() != 300) living_bytes += at->record_bytes();
   }
   const uint64_t before = tree.faults().calls(FileCall::kRead);
-  const GcOutput output = tree.Collect(tree.InputOf({first}));
+  const CollectionOutput output = tree.Collect(tree.InputOf({first}));
   EXPECT_EQ(output.values_live, 45u);
   // The last small value is dead, and at least a block away from the first large one.
   EXPECT_LE(output.bytes_read, small_bytes + living_bytes);
@@ -363,40 +363,40 @@ TEST(GcJob, NeighboursComeInOneReadAndFarOnesEachInItsOwn) {
   EXPECT_LT(tree.faults().calls(FileCall::kRead) - before, 25u + 15) << "and some of indexes";
 }
 
-TEST(GcJob, AListOnAReferenceIsCorruption) {
-  GcTree tree;
+TEST(CollectionJob, AListOnAReferenceIsCorruption) {
+  CollectionTree tree;
   tree.PutLarge({"a"});
   tree.SealAndFlush();
   tree.Append(K("a"), TreeForTest::Segment("s"));
   tree.SealAndFlush();
-  GcOutput output;
-  EXPECT_TRUE(RunGc(tree.context(), tree.AllFiles(), &output).IsCorruption());
+  CollectionOutput output;
+  EXPECT_TRUE(RunCollection(tree.context(), tree.AllFiles(), &output).IsCorruption());
 }
 
-TEST(GcJob, CancelledIsAbortedAndLeavesNoFile) {
-  GcTree tree;
+TEST(CollectionJob, CancelledIsAbortedAndLeavesNoFile) {
+  CollectionTree tree;
   for (int i = 10; i < 60; ++i) tree.PutLarge({std::to_string(i)});
   tree.SealAndFlush();
   tree.context().value_file_bytes = 2000;
   const std::vector<std::string> paths = tree.file_system().Paths();
   std::atomic<bool> cancelled{true};
   tree.context().cancelled = &cancelled;
-  GcOutput output;
-  EXPECT_EQ(RunGc(tree.context(), tree.AllFiles(), &output).code(), Status::Code::kAborted);
+  CollectionOutput output;
+  EXPECT_EQ(RunCollection(tree.context(), tree.AllFiles(), &output).code(), Status::Code::kAborted);
   cancelled = false;
   int created = 0;
   tree.faults().SetHook([&](FileCall call) {
     if (call == FileCall::kCreate && ++created == 3) cancelled = true;
   });
-  EXPECT_EQ(RunGc(tree.context(), tree.AllFiles(), &output).code(), Status::Code::kAborted);
+  EXPECT_EQ(RunCollection(tree.context(), tree.AllFiles(), &output).code(), Status::Code::kAborted);
   EXPECT_EQ(created, 3) << "soon after";
   tree.faults().SetHook(nullptr);
   EXPECT_TRUE(output.files.empty());
   EXPECT_EQ(tree.file_system().Paths(), paths);
 }
 
-TEST(GcJob, AnErrorOfAnyCallLeavesNoFile) {
-  GcTree tree;
+TEST(CollectionJob, AnErrorOfAnyCallLeavesNoFile) {
+  CollectionTree tree;
   tree.context().value_writer.sync = true;
   for (int i = 10; i < 20; ++i) tree.PutLarge({std::to_string(i)});
   tree.SealAndFlush();
@@ -406,8 +406,8 @@ TEST(GcJob, AnErrorOfAnyCallLeavesNoFile) {
     uint64_t call = 1;
     for (;; ++call) {
       tree.faults().Arm({.fault = fault, .call = call});
-      GcOutput output;
-      const Status status = RunGc(tree.context(), tree.AllFiles(), &output);
+      CollectionOutput output;
+      const Status status = RunCollection(tree.context(), tree.AllFiles(), &output);
       if (tree.faults().fired() == 0) {
         EXPECT_TRUE(status.ok());
         for (const auto& file : output.files)
@@ -424,8 +424,8 @@ TEST(GcJob, AnErrorOfAnyCallLeavesNoFile) {
   EXPECT_EQ(tree.faults().syncs_after_failure(), 0u);
 }
 
-TEST(GcJob, WhatHasExpiredByItsReferenceIsLeftBehindUnread) {
-  GcTree tree;
+TEST(CollectionJob, WhatHasExpiredByItsReferenceIsLeftBehindUnread) {
+  CollectionTree tree;
   tree.tables[7].ttl_layout = TtlLayout::kValue;
   tree.tables[7].ttl_ms = 10;
   for (int i = 0; i < 4; ++i)
@@ -437,7 +437,7 @@ TEST(GcJob, WhatHasExpiredByItsReferenceIsLeftBehindUnread) {
   EXPECT_EQ(file->tables.at(7), (TableShare{4, file->raw_bytes, 103}));
   tree.Damage(*file, {"a", "b"});
   tree.now_ms = 111;  // a and b have expired
-  const GcOutput output = tree.Collect(tree.AllFiles());
+  const CollectionOutput output = tree.Collect(tree.AllFiles());
   EXPECT_EQ(output.values_live, 2u);
   EXPECT_EQ(output.values_dead, 0u);
   EXPECT_EQ(output.values_expired, 2u);
@@ -445,7 +445,7 @@ TEST(GcJob, WhatHasExpiredByItsReferenceIsLeftBehindUnread) {
   ASSERT_EQ(output.files.size(), 1u);
   EXPECT_EQ(output.files[0]->tables.at(7), (TableShare{2, output.files[0]->raw_bytes, 103}));
 
-  tree.InstallGc(tree.AllFiles(), output);
+  tree.InstallCollection(tree.AllFiles(), output);
   const auto expired = [&](int64_t written_ms, uint64_t table) {
     const ValueReference reference{file->id, 508, static_cast<uint64_t>(written_ms)};
     return HasExpired(*tree.version(), table, reference);
@@ -463,8 +463,8 @@ TEST(GcJob, WhatHasExpiredByItsReferenceIsLeftBehindUnread) {
   EXPECT_EQ(tree.version()->blob_files.at(file->id)->records, 2u);
 }
 
-TEST(GcJob, ATableWithoutAClockNeverExpires) {
-  GcTree tree;
+TEST(CollectionJob, ATableWithoutAClockNeverExpires) {
+  CollectionTree tree;
   tree.tables[7].ttl_layout = TtlLayout::kValue;
   tree.tables[7].ttl_ms = 10;
   tree.Put(K("a"), Stamped(100, std::string(500, 'v')));
@@ -480,7 +480,7 @@ TEST(GcJob, ATableWithoutAClockNeverExpires) {
 }
 
 /// Values with much content in common, in files that may have a dictionary.
-class DictionaryTree : public GcTree {
+class DictionaryTree : public CollectionTree {
  public:
   DictionaryTree() { context().value_writer.compression = Compression::kZstd; }
 
@@ -506,10 +506,10 @@ class DictionaryTree : public GcTree {
     return codecs;
   }
   void CollectAll() {
-    const GcInput input = AllFiles();
-    const GcOutput output = Collect(input);
+    const CollectionInput input = AllFiles();
+    const CollectionOutput output = Collect(input);
     for (const auto& file : output.files) EXPECT_TRUE(ReaderOf(*file)->VerifyAll().ok());
-    InstallGc(input, output);
+    InstallCollection(input, output);
     EXPECT_EQ(Scan(), model());
   }
 
@@ -517,7 +517,7 @@ class DictionaryTree : public GcTree {
   testing::Random random_{9};
 };
 
-TEST(GcJob, ValuesOfAFilesDictionaryAreCompressedAnew) {
+TEST(CollectionJob, ValuesOfAFilesDictionaryAreCompressedAnew) {
   DictionaryTree tree;
   tree.PutJson(0, 600);
   tree.SealAndFlush();
@@ -525,8 +525,8 @@ TEST(GcJob, ValuesOfAFilesDictionaryAreCompressedAnew) {
   ASSERT_TRUE(tree.HasDictionary(*first));
   tree.PutJson(0, 600, 3);
   tree.SealAndFlush();
-  const GcInput input = tree.AllFiles();
-  const GcOutput output = tree.Collect(input);
+  const CollectionInput input = tree.AllFiles();
+  const CollectionOutput output = tree.Collect(input);
   ASSERT_EQ(output.files.size(), 1u);
   const ValueFileMeta& file = *output.files[0];
   EXPECT_TRUE(tree.HasDictionary(file)) << "the values came raw, and train the output's own";
@@ -535,12 +535,12 @@ TEST(GcJob, ValuesOfAFilesDictionaryAreCompressedAnew) {
   EXPECT_EQ(file.blob_files.size(), 2u);
   const std::string from = "<" + std::to_string(first->id.number) + ">";
   EXPECT_EQ(Held(file).at(1), "k10001" + from);
-  tree.InstallGc(input, output);
+  tree.InstallCollection(input, output);
   EXPECT_EQ(tree.Scan(), tree.model());
   tree.CollectAll();
 }
 
-TEST(GcJob, InputsWithAndWithoutDictionariesMix) {
+TEST(CollectionJob, InputsWithAndWithoutDictionariesMix) {
   DictionaryTree tree;
   auto& writer = tree.context().value_writer;
   const Compression codecs[] = {Compression::kZstd, Compression::kNone, Compression::kLz4,
@@ -562,7 +562,7 @@ TEST(GcJob, InputsWithAndWithoutDictionariesMix) {
   EXPECT_EQ(tree.CodecsOf(*tree.ValueFiles()[0]), (std::set<int>{0, 1, 2}));
 }
 
-TEST(GcJob, DictionariesKeepTemperatures) {
+TEST(CollectionJob, DictionariesKeepTemperatures) {
   DictionaryTree tree;
   DropCache drops(nullptr, 1024);
   tree.context().drop_cache = &drops;
@@ -584,14 +584,14 @@ TEST(GcJob, DictionariesKeepTemperatures) {
   EXPECT_GE(records[true], 150u) << "what was overwritten again and again";
 }
 
-TEST(GcJob, ADamagedDictionaryValueEndsTheCollection) {
+TEST(CollectionJob, ADamagedDictionaryValueEndsTheCollection) {
   DictionaryTree tree;
   tree.PutJson(0, 600);
   tree.SealAndFlush();
   const auto first = tree.ValueFiles().at(0);
   tree.Damage(*first, {"k10007"});
-  GcOutput output;
-  const Status status = RunGc(tree.context(), tree.AllFiles(), &output);
+  CollectionOutput output;
+  const Status status = RunCollection(tree.context(), tree.AllFiles(), &output);
   EXPECT_TRUE(status.IsCorruption());
   EXPECT_NE(status.message().find(tree.PathOf(*first)), Slice::npos) << status.ToString();
   EXPECT_TRUE(output.files.empty());
