@@ -309,12 +309,12 @@ void WorkWithDamage(SimDB* db, const Expected& expected, const std::string& path
 
 TEST(Compatibility, ADamagedByteOfAnyFormatIsToldOrHarmless) {
 #if defined(__SANITIZE_ADDRESS__)
-  size_t apart = 397;
+  size_t step = 397;
 #else
-  size_t apart = 29;
+  size_t step = 29;
 #endif
   // LAVA_TEST_STEP: reduces the number of tries by this factor.
-  apart *= Variable("LAVA_TEST_STEP", 1);
+  step *= Variable("LAVA_TEST_STEP", 1);
   uint64_t flips = 0;
   for (const files::path& fixture : Fixtures()) {
     const Expected expected = ReadExpected(fixture, "db");
@@ -322,7 +322,7 @@ TEST(Compatibility, ADamagedByteOfAnyFormatIsToldOrHarmless) {
     Load(fixture / "db", &sound);
     for (const std::string& path : sound.Paths()) {
       const std::string content = *sound.Content(path);
-      for (size_t i = flips % apart; i < content.size(); i += apart) {
+      for (size_t i = flips % step; i < content.size(); i += step) {
         SCOPED_TRACE(fixture.filename().string() + path + " byte " + std::to_string(i));
         SimDB db(1);
         Load(fixture / "db", &db.memory());
@@ -460,9 +460,9 @@ void Fill(SimDB* db, Expected* expected, WalMode wal = WalMode::kNone) {
   };
   std::map<std::string, Table*> tables;
   for (const auto& [name, table] : expected->tables) {
-    TableOptions apart = table;
-    apart.separation_bytes = 5;
-    Result<Table*> created = (*db)->CreateTable(name, apart);
+    TableOptions separated = table;
+    separated.separation_bytes = 5;
+    Result<Table*> created = (*db)->CreateTable(name, separated);
     ASSERT_OK(created.status());
     tables[name] = *created;
   }

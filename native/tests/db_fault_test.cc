@@ -49,7 +49,7 @@ struct Workload {
 constexpr Workload kWorkloads[] = {
     {"small, synced", 11, 0, true},
     {"no filters, two partition bytes", 12, 1, false, 3},
-    {"drawn options, values apart and collected", 45, 45, true},
+    {"drawn options, values separated and collected", 45, 45, true},
     {"write-ahead log", 22, 22, false, 25},
     {"write-ahead log, synced", 39, 39, true, 25},
 };
@@ -253,8 +253,9 @@ TEST_P(DBFault, AnyCallThatFailsIsToldAndLosesNothing) {
   for (const Workload& workload : Workloads()) {
     const History history = HistoryOf(workload);
     for (const bool forever : {false, true}) {
-      const uint64_t apart = step * workload.step * (forever ? kForeverStep : 1);
-      for (uint64_t call = Variable("LAVA_TEST_CALL", 1 + workload.seed % apart);; call += apart) {
+      const uint64_t distance = step * workload.step * (forever ? kForeverStep : 1);
+      for (uint64_t call = Variable("LAVA_TEST_CALL", 1 + workload.seed % distance);;
+           call += distance) {
         SCOPED_TRACE(std::string(workload.name) + " with seed " + std::to_string(workload.seed) +
                      ", LAVA_TEST_CALL=" + std::to_string(call) +
                      (forever ? " and all later" : ""));

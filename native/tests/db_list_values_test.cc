@@ -178,13 +178,13 @@ TEST_F(DBListValues, ALargePartIsNotPutTogether) {
 
 // The list is folded from elements that two jobs moved out, and inline ones.
 TEST_F(DBListValues, OnlyTheLargestPartOfOneKeyIsMovedAtOnce) {
-  Append("k", Large("apart"));
+  Append("k", Large("separated"));
   ASSERT_OK(db_.Flush());
   ASSERT_OK(db_->SetTableOptions(list_, SeparatedList(1 << 20)));
   Append("k", Large("inline", 600));
   ASSERT_OK(db_.Flush());
   ASSERT_OK(db_->SetTableOptions(list_, SeparatedList()));
-  Append("k", Large("apart too"));
+  Append("k", Large("separated too"));
   ASSERT_OK(db_.Flush());
   EXPECT_EQ(db_->statistics().value_files, 2u);
   ASSERT_OK(db_.CompactAll());

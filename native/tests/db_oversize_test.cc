@@ -319,8 +319,8 @@ TEST_P(DBLongKeys, LiveThroughEverything) {
     values[key] = value;
   };
   put("a", kMiB + 1, "inline");
-  put("b", 2 * kMiB, Large("apart"));
-  put("c", 3 * kMiB, Large("apart, too"));
+  put("b", 2 * kMiB, Large("separated"));
+  put("c", 3 * kMiB, Large("separated, too"));
   put("d", GetParam() == WalMode::kNone ? kKeyBytesMax : 4 * kMiB, "the longest");
   // Keys that differ only in their last byte, after a prefix of their length.
   const std::string prefix = KeyOf("p", 2 * kMiB);

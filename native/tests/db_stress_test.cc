@@ -211,14 +211,14 @@ class StressRun {
     ADD_FAILURE() << there << " files are there, " << named << " are named";
   }
   struct Tables {
-    Table *balances, *log, *map, *apart;
+    Table *balances, *log, *map, *separated;
   };
   static Result<Tables> TablesOf(DB* db) {
     Tables tables{};
     LAVA_ASSIGN_OR_RETURN(tables.balances, db->CreateTable("balances", {}));
     LAVA_ASSIGN_OR_RETURN(tables.log, db->CreateTable("log", {.kind = TableKind::kList}));
     LAVA_ASSIGN_OR_RETURN(tables.map, db->CreateTable("map", {.kind = TableKind::kMap}));
-    LAVA_ASSIGN_OR_RETURN(tables.apart, db->CreateTable("apart", {.separation_bytes = 1}));
+    LAVA_ASSIGN_OR_RETURN(tables.separated, db->CreateTable("separated", {.separation_bytes = 1}));
     return tables;
   }
   template <typename Call>
@@ -266,7 +266,7 @@ class StressRun {
       }
       // Some values are rewritten soon, some late, so that a value file dies gradually.
       const uint64_t slot = random.OneIn(4) ? random.Uniform(kSlots) : version % 4;
-      batch.Put(tables->apart, {NumberKey(3, slot)}, Number(version) + std::string(slot, 's'));
+      batch.Put(tables->separated, {NumberKey(3, slot)}, Number(version) + std::string(slot, 's'));
       batch.Put(tables->balances, {NumberKey(0, 200)}, Number(version));
       // A Busy write has written nothing.
       if (Ended(Retry([&] { return db_->Write(batch); }))) break;
@@ -440,7 +440,7 @@ class StressRun {
     if (elements.ok()) {
       EXPECT_EQ(elements.value().size(), version) << "elements of the list";
     }
-    if (Ended(ScanWhole(db, tables->apart, snapshot, &entries))) return false;
+    if (Ended(ScanWhole(db, tables->separated, snapshot, &entries))) return false;
     uint64_t newest = 0;
     for (const Model::Entry& entry : entries) {
       newest = std::max(newest, NumberOf(Slice(entry.second).substr(0, 8)));

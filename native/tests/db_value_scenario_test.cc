@@ -174,7 +174,7 @@ TEST(ValueScenario, GhostsAreNeverRead) {
 }
 
 // Inheritance without bounds would send half of the keys to the other half's file.
-TEST(ValueScenario, PartsThatWereCollectedApartAreUnited) {
+TEST(ValueScenario, PartsThatWereCollectedSeparatelyAreUnited) {
   // bit 0: the low half was collected; bit 1: the high half
   for (const int collected : {0, 1, 2, 3}) {
     ValueDB db(static_cast<uint64_t>(collected) + 1);

@@ -84,8 +84,8 @@ std::vector<uint32_t> OptionSetsFor(uint64_t seed) {
 #endif
   // Each set has its turn, with a different neighbour in each round.
   const auto first = static_cast<uint32_t>(seed % kOptionSetCount);
-  const auto apart = static_cast<uint32_t>(1 + seed / kOptionSetCount % (kOptionSetCount - 1));
-  return {first, (first + apart) % kOptionSetCount};
+  const auto distance = static_cast<uint32_t>(1 + seed / kOptionSetCount % (kOptionSetCount - 1));
+  return {first, (first + distance) % kOptionSetCount};
 }
 
 TEST(Metamorphic, AnyOptionsGiveTheSameAnswers) {

@@ -228,16 +228,16 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Case{"small inline", 8, 100, 0, Compression::kLz4},
         Case{"inline zstd", 50, 500, 0, Compression::kZstd},
-        Case{"1 KiB apart", 1000, 1100, 512, Compression::kLz4},
-        Case{"1 KiB apart zstd", 1000, 1100, 512, Compression::kZstd},
-        Case{"16 KiB apart", 16000, 17000, 512, Compression::kLz4},
+        Case{"1 KiB separated", 1000, 1100, 512, Compression::kLz4},
+        Case{"1 KiB separated zstd", 1000, 1100, 512, Compression::kZstd},
+        Case{"16 KiB separated", 16000, 17000, 512, Compression::kLz4},
         Case{"1 KiB merged", 1000, 1100, 512, Compression::kLz4, 0, ValuePolicy::kMerge},
         Case{"32 KiB merged", 30000, 34000, 512, Compression::kLz4, 0, ValuePolicy::kMerge},
-        Case{"small apart", 16, 64, 16, Compression::kLz4},
-        Case{"large apart", 1000, 1 << 20, 4096, Compression::kZstd},
+        Case{"small separated", 16, 64, 16, Compression::kLz4},
+        Case{"large separated", 1000, 1 << 20, 4096, Compression::kZstd},
         Case{"large inline", 1000, 1 << 20, 0, Compression::kLz4},
-        Case{"lists apart", 8000, 9000, 4096, Compression::kLz4, 2},
-        Case{"lists apart zstd", 100, 50000, 4096, Compression::kZstd, 1}),
+        Case{"lists separated", 8000, 9000, 4096, Compression::kLz4, 2},
+        Case{"lists separated zstd", 100, 50000, 4096, Compression::kZstd, 1}),
     [](const auto& it) {
       std::string name = it.param.name;
       std::replace(name.begin(), name.end(), ' ', '_');

@@ -634,7 +634,9 @@ DEFECTS = [
            ("value", "value log")),
     # Values rewritten by compactions, and combinations within L0.
     Defect("a value that needs its file's dictionary goes along as it is stored",
-           "src/compaction/value_merge.cc", "apart && stored.codec != kZstdDictionary", "apart", ANSWERS),
+           "src/compaction/value_merge.cc",
+           "separated && stored.codec != kZstdDictionary",
+           "separated", ANSWERS),
     Defect("the level of a value file is not in the manifest", "src/manifest/edit_coding.cc",
            "out->push_back(static_cast<char>(meta.level));", "out->push_back(0);",
            ("manifest", "values merged")),

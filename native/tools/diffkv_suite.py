@@ -175,7 +175,7 @@ def main():
     parser.add_argument("--data-mib", type=int, default=512, help="raw data of a case")
     parser.add_argument("--memory-mib", type=int, default=64, help="of each engine")
     parser.add_argument("--separation", type=int, default=512,
-                        help="values of so many bytes lie apart, where that is not Lava's choice")
+                        help="values of so many bytes are separated, where that is not Lava's choice")
     parser.add_argument("--peers", default=",".join(list(ENGINES)[1:]), help="of these")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--directory", default=None, help="where data goes; default: the system's")

@@ -56,7 +56,7 @@ def main():
     parser.add_argument("--data-mib", type=int, default=1024, help="raw data of a case")
     parser.add_argument("--memory-mib", type=int, default=128, help="of each engine")
     parser.add_argument("--separation", type=int, default=512,
-                        help="values of so many bytes lie apart, in engines that can")
+                        help="values of so many bytes are separated, in engines that can")
     parser.add_argument("--space-percent", type=int, default=0,
                         help="Lava's limit of space, in percent of its live data; 0: none; the "
                              "papers' figures are at 150 and 125")

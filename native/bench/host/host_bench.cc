@@ -37,7 +37,7 @@ int Main(int argc, char** argv) {
   app.add_option("--operations", options.operations, "of the mix; cycles");
   app.add_option("--threads", options.setup.threads, "of background work");
   app.add_option("--separation", options.setup.separation_bytes,
-                 "Lava's: values of so many bytes lie apart");
+                 "Lava's: values of so many bytes are separated");
   std::string fs = "posix";
   app.add_option("--fs", fs, "Lava's")->check(CLI::IsMember({"posix", "lavafs"}));
   app.add_option("--seconds-max", options.seconds_max, "of a phase");

@@ -19,12 +19,12 @@ namespace {
 
 // The flags with their defaults; usage() prints them.
 std::map<std::string, std::string> flags = {
-    {"values", "16000"},      // bytes of a value, or mixed, or pareto
-    {"key-bytes", "36"},      // of a key
-    {"keys", "10000"},        // of the data set
-    {"memory-mib", "128"},    // of the engine
-    {"separation", "512"},    // values of so many bytes lie apart, in engines that can; 0: none,
-                              // automatic: Lava chooses
+    {"values", "16000"},    // bytes of a value, or mixed, or pareto
+    {"key-bytes", "36"},    // of a key
+    {"keys", "10000"},      // of the data set
+    {"memory-mib", "128"},  // of the engine
+    {"separation", "512"},  // values of so many bytes are separated, in engines that can; 0: none,
+                            // automatic: Lava chooses
     {"policy", "automatic"},  // Lava's for values, or collect, merge, greedy
     {"space-percent", "0"},   // Lava's limit of space, in percent of its live data; 0: none
     {"io", "buffered"},       // or direct

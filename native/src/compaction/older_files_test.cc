@@ -59,7 +59,7 @@ TEST_F(OlderFilesTest, RangesMeetHalfOpen) {
 }
 
 // One file with two entries in a version: the entry that is no input counts as older.
-TEST_F(OlderFilesTest, EntriesAreToldApartByTheirBounds) {
+TEST_F(OlderFilesTest, EntriesAreDistinguishedByTheirBounds) {
   KeyFileEntry low = Entry("a", "z"), high = low;
   low.upper = "m";
   high.lower = "m";

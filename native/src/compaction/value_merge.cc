@@ -49,8 +49,8 @@ Status ValueMerge::Move(Record* record) {
   LAVA_ASSIGN_OR_RETURN(const bool found, values_.Find(files_, record->key, reference, &stored));
   if (!found) return Status::OK();
   bytes_read_ += stored.raw_bytes;
-  const bool apart = output_.Separates(record->key, stored.raw_bytes);
-  if (apart && stored.codec != kZstdDictionary)
+  const bool separated = output_.Separates(record->key, stored.raw_bytes);
+  if (separated && stored.codec != kZstdDictionary)
     return output_.MoveStored(record, stored, reference.timestamp);
   Slice value;
   LAVA_RETURN_IF_ERROR(values_.Decode(stored, &value));

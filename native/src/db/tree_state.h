@@ -28,7 +28,7 @@ namespace lava {
 ///   moment, whenever nobody holds mutex().
 /// - The installed version is the manifest's newest, except while there is no memory for a view of
 ///   it. Nothing is planned meanwhile, and AdoptLeft() makes up for it.
-/// - A view that is taken apart keeps its memtables and files: nothing of a view changes.
+/// - A view that a reader took keeps its memtables and files: nothing of a view changes.
 ///
 /// Threads:    any; functions that need mutex() say so. mutex() is taken after the mutexes of
 ///             VersionStore (installs), Writer and JobScheduler, see docs/locks.md.

@@ -182,8 +182,8 @@ TEST_F(TreeStateTest, WritesTakeTheSlowPathFromTheStallsTriggerOn) {
     options->l0_stall_trigger = 3;
   });
   parts.Begin();
-  for (int apart = 0; apart < 3; ++apart) {
-    const std::string lower = "a" + std::to_string(apart);
+  for (int i = 0; i < 3; ++i) {
+    const std::string lower = "a" + std::to_string(i);
     parts.Install(Components::Adding(parts.NewFile(lower, lower + "z")));
   }
   EXPECT_FALSE(parts.tree.attention()) << "no key is in more than one file";

@@ -527,7 +527,7 @@ TEST_F(VolumeTest, WhatAnEarlierStartLeftInAnExtentSaysNothingOfTheJournal) {
   ASSERT_TRUE(last.ok()) << last.status().ToString();
   EXPECT_EQ(last->end.start.extent, free);
   EXPECT_EQ(last->transactions, after->transactions + 2);
-  // The sequences tell the boots apart, not the positions alone.
+  // Boots differ by their sequences, not by their positions alone.
   EXPECT_GT(last->end.start.sequence >> 32, after->end.start.sequence >> 32);
 }
 

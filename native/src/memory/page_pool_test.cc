@@ -52,7 +52,7 @@ TEST(PagePool, RoundsToPages) {
   EXPECT_EQ(PagePool::RoundUp(kMax + 1), kMax + kPage);
 }
 
-TEST(PagePool, WhatIsAllocatedIsApartAndKeepsItsContents) {
+TEST(PagePool, AllocationsDoNotOverlapAndKeepTheirContents) {
   PagePool pool;
   std::mt19937 random(1);
   std::map<char*, std::pair<size_t, char>> held;

@@ -35,7 +35,7 @@ bool IsFilledWith(char mark, const char* memory, size_t bytes) {
   return memory[0] == mark && std::memcmp(memory, memory + 1, bytes - 1) == 0;
 }
 
-TEST(SlotHeap, WhatIsAllocatedIsApartAndKeepsItsContents) {
+TEST(SlotHeap, AllocationsDoNotOverlapAndKeepTheirContents) {
   PagePool pool;
   SlotHeap heap(&pool);
   std::mt19937 random(1);

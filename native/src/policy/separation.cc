@@ -50,13 +50,13 @@ double TreeWritesPerByte(const SeparationInput& input) {
 uint64_t ChooseSeparation(const SeparationInput& input, uint64_t current) {
   if (input.records < kSeparationRecordsMin) return current;
   const double inline_writes = TreeWritesPerByte(input);
-  const double apart_writes = 1 + std::max(0.0, input.copied_per_byte);
+  const double separated_writes = 1 + std::max(0.0, input.copied_per_byte);
   uint64_t bound = UINT64_MAX;
-  if (inline_writes > apart_writes + 1) {
+  if (inline_writes > separated_writes + 1) {
     const double extra = kReferenceBytes * inline_writes +
-                         (static_cast<double>(input.key_bytes) + kRecordBytes) * apart_writes +
+                         (static_cast<double>(input.key_bytes) + kRecordBytes) * separated_writes +
                          kScanBytes * std::max(0.0, input.scanned_per_write);
-    const double even = extra / (inline_writes - apart_writes);
+    const double even = extra / (inline_writes - separated_writes);
     // Only clearly larger values are worth the second read.
     bound = ClearBound(even, kSeparationBytesMin, kSeparationBytesMax);
   }

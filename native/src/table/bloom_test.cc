@@ -41,7 +41,7 @@ TEST(BloomTest, EmptyMeansAnything) {
   EXPECT_EQ(out, "before");
 }
 
-TEST(BloomTest, SeedsKeepKindsApart) {
+TEST(BloomTest, SeedsDistinguishKinds) {
   EXPECT_NE(PointHash("k"), PrefixHash("k"));
   EXPECT_NE(PrefixHash("k"), PrefixDeleteHash("k"));
   EXPECT_NE(PointHash("k"), PrefixDeleteHash("k"));

@@ -11,7 +11,8 @@ namespace lava {
 
 /// Readahead of scans over one sorted value file: bytes behind the end of a page, which are read
 /// with it for the next page. They wait in the cache's data segment, which may evict them.
-/// Threads:    any thread. A few concurrent scans are told apart by their positions in the file; if
+/// Threads:    any thread. A few concurrent scans are distinguished by their positions in the file;
+/// if
 ///             there are more, some read ahead in vain.
 /// Ownership:  cache and use must outlive it. The cache owns the pieces, and drops them with the
 ///             file.
@@ -65,7 +66,7 @@ class ScanAhead {
     uint64_t used = 0;  // pages_ as of its last page
   };
   CacheKey KeyOf(uint64_t piece_offset) const {
-    // Values have their offsets as keys, too: the highest bit tells pieces apart.
+    // Values have their offsets as keys, too: the highest bit marks pieces.
     return {cache_file_, uint64_t{1} << 63 | piece_offset};
   }
   uint64_t AheadBytesMax() const;

@@ -61,7 +61,7 @@ TEST_F(ScanAheadTest, AheadIsBoundedByAllThatMayBeWanted) {
   EXPECT_EQ(Pass(200'000, 300'000).ahead_bytes(), 300u) << "a small part of the cache";
 }
 
-TEST_F(ScanAheadTest, ScansAreToldApartByWhereTheyAre) {
+TEST_F(ScanAheadTest, ScansAreDistinguishedByWhereTheyAre) {
   for (uint64_t scan = 0; scan < 4; ++scan) {
     Pass(scan << 20, (scan << 20) + 1000);
     Pass((scan << 20) + 1000, (scan << 20) + 2000);

@@ -82,7 +82,7 @@ class WriteAheadLog {
   };
   /// Calls apply() with each record after the flushed ones, oldest first.
   Status Replay(const std::function<Status(Slice)>& apply) { return wal_->Replay(apply); }
-  /// Takes a record apart and reads the values that are in segments.
+  /// Decodes a record and reads the values that are in segments.
   /// Errors: Corruption for a record that is malformed, or whose value is damaged.
   Status Decode(Slice record, Decoded* decoded);
   /// The registration in a change of kind kCreateTable.

@@ -38,7 +38,7 @@ class NameBytesTest extends LavaTestBase {
                     "\uffff".repeat(21845));
 
     @Test
-    void namesAreToldApartAndReadBack() {
+    void namesAreDistinguishedAndReadBack() {
         Map<String, String> byBytes = new HashMap<>();
         for (String name : NAMES) {
             byte[] bytes = NameBytes.of(name);

@@ -47,7 +47,7 @@ final class XllSuite implements Callable<Integer> {
     private static final int OTHER_MINUTES_MAX = 60;
 
     /** Smaller values are in Lava's key files, unless Lava chooses the size itself. */
-    private static final int VALUES_APART_FROM = 4096;
+    private static final int SEPARATION_BYTES = 4096;
 
     @Spec private CommandSpec spec;
 
@@ -211,7 +211,7 @@ final class XllSuite implements Callable<Integer> {
         List<XllLoad> all = new ArrayList<>();
         for (int bytes : valueBytes) {
             all.add(load(bytes, false, settings));
-            if (bytes < VALUES_APART_FROM) {
+            if (bytes < SEPARATION_BYTES) {
                 Map<String, String> inline = new LinkedHashMap<>(settings);
                 inline.put(XllLoad.AUTOMATIC, "false");
                 all.add(load(bytes, false, inline));

@@ -53,7 +53,7 @@ class CheckpointFiguresTest {
     }
 
     @Test
-    void aStopWithoutACheckpointIsToldApart() {
+    void aStopWithoutACheckpointIsDistinguished() {
         Map<CheckpointMetric, Double> all = figures(workingBut(500, 800));
         assertThat(all.get(CheckpointMetric.DIP_WITHOUT)).isCloseTo(300, within(11.0));
         assertThat(all.get(CheckpointMetric.DIP)).isEqualTo(1); // never less than one operation

@@ -136,7 +136,8 @@ public class LavaKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBu
         parts.volumeOptions = settings.volumeOptions();
         parts.options =
                 settings.dbOptions()
-                        .setCollectionUploadCostPercent(incremental ? settings.uploadCostPercent() : 0)
+                        .setCollectionUploadCostPercent(
+                                incremental ? settings.uploadCostPercent() : 0)
                         .setEventBufferBytes(HostReports.EVENT_BUFFER_BYTES);
         parts.separation = settings.separation();
         parts.keyGroupRange = keyGroupRange;

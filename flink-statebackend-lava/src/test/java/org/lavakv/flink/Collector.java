@@ -16,7 +16,8 @@ public final class Collector {
         backend.compact();
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
         DBStatistics s = statistics(backend);
-        while ((s.collections() == before || s.runningCollections() > 0) && System.nanoTime() < deadline) {
+        while ((s.collections() == before || s.runningCollections() > 0)
+                && System.nanoTime() < deadline) {
             Thread.sleep(5);
             s = statistics(backend);
         }

@@ -192,7 +192,7 @@ class LavaMemoryAndMetricsTest {
         assertThat((Long) gauges.get(".lava.state.the-value.value-garbage-bytes").getValue())
                 .isZero();
         assertThat((Long) gauges.get(".lava.state.the-value.separation-bytes").getValue())
-                .as("it was registered as timers last, and those never lie apart")
+                .as("it was registered as timers last, and those are never separated")
                 .isZero();
         assertThat((Long) gauges.get(".lava.host.instances-open").getValue()).isPositive();
         assertThat((Long) gauges.get(".lava.memory.metadata").getValue()).isPositive();

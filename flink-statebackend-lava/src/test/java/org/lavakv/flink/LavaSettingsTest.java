@@ -230,7 +230,8 @@ class LavaSettingsTest {
                                 .getBytes());
         DBOptions engine = new DBOptions();
         assertThat(defaults.dbOptions().valueFileBytes()).isEqualTo(engine.valueFileBytes());
-        assertThat(defaults.dbOptions().collectionGarbagePercent()).isEqualTo(engine.collectionGarbagePercent());
+        assertThat(defaults.dbOptions().collectionGarbagePercent())
+                .isEqualTo(engine.collectionGarbagePercent());
         assertThat(defaults.dbOptions().valuePolicy()).isEqualTo(ValuePolicy.AUTOMATIC);
         assertThat(defaults.dbOptions().valueDecisionsMax()).isZero();
         assertThat(defaults.dbOptions().spaceHighPercent()).isZero();
@@ -250,9 +251,9 @@ class LavaSettingsTest {
                 .isEqualTo(new DBOptions().valueCompression());
         assertThat(configured(blocks, "ZSTD").settings().dbOptions().valueCompression())
                 .isEqualTo(CompressionType.ZSTD);
-        DBOptions apart = configured(blocks, "LZ4", values, "NONE").settings().dbOptions();
-        assertThat(apart.valueCompression()).isEqualTo(CompressionType.NONE);
-        assertThat(apart.compression()).isEqualTo(CompressionType.LZ4);
+        DBOptions separate = configured(blocks, "LZ4", values, "NONE").settings().dbOptions();
+        assertThat(separate.valueCompression()).isEqualTo(CompressionType.NONE);
+        assertThat(separate.compression()).isEqualTo(CompressionType.LZ4);
     }
 
     @Test

@@ -122,7 +122,7 @@ final class Leftovers {
         LOG.log(
                 Level.INFO,
                 "{0} is of another host, or of an earlier start of this one; on a file system of"
-                        + " type {1} that cannot be told apart. If its process is gone, delete the"
+                        + " type {1} that cannot be distinguished. If its process is gone, delete the"
                         + " file, and what has the end of its name in its own.",
                 owner,
                 type);

@@ -114,7 +114,7 @@ public final class ChangelogOptions {
                     .defaultValue(MemorySize.parse("4kb"))
                     .withDescription(
                             "From how many bytes on a change's value is, if the state's values of"
-                                    + " that size are stored apart.");
+                                    + " that size are separated.");
 
     private ChangelogOptions() {}
 }

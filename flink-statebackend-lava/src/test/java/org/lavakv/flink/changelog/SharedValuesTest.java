@@ -422,7 +422,7 @@ class SharedValuesTest {
     }
 
     @Test
-    void theEngineFindsTheBoundOfWhatIsStoredApart() throws Exception {
+    void theEngineFindsTheSizeFromWhichValuesAreSeparated() throws Exception {
         fixture.use(fixture.newLava(true));
         fixture.create(ALL);
         backend = (LavaKeyedStateBackend<Integer>) fixture.create(ALL);

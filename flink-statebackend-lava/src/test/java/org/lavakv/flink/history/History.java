@@ -476,7 +476,7 @@ final class History {
                 oneIn(3) ? LavaOptions.TimerService.HEAP : LavaOptions.TimerService.LAVA;
         int threads = 1 + random.nextInt(4);
         say(
-                "%s checkpoints, values from %d bytes on apart, memtables of %d, timers in %s, %d"
+                "%s checkpoints, values from %d bytes on separate, memtables of %d, timers in %s, %d"
                         + " threads",
                 incremental ? "incremental" : "full", separation, memtable, timers, threads);
         return new LavaStateBackend(incremental)
