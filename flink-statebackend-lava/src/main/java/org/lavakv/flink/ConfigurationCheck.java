@@ -95,12 +95,17 @@ final class ConfigurationCheck {
     /** At most one message about keys of RocksDB, and one about unknown keys. */
     static List<String> messages(Set<String> keys) {
         Set<String> known = new TreeSet<>();
+        Set<String> former = new HashSet<>();
         for (ConfigOption<?> option : allOptions()) {
             known.add(option.key());
+            option.fallbackKeys().forEach(key -> former.add(key.getKey()));
         }
         Set<String> unknown = new TreeSet<>();
         Set<String> leftOver = new TreeSet<>();
         for (String key : keys) {
+            if (former.contains(key)) {
+                continue;
+            }
             if (key.startsWith(LavaOptions.PREFIX) && !known.contains(key)) {
                 unknown.add(withNearest(key, known));
             } else if (key.startsWith(ROCKSDB_PREFIX)) {

@@ -139,17 +139,19 @@ public final class LavaConfigurableOptions {
                                     + " each file and compaction, with names and sizes, no keys.");
 
     public static final ConfigOption<Integer> COLLECTION_GARBAGE_THRESHOLD =
-            ConfigOptions.key(LavaOptions.PREFIX + "gc.garbage-threshold")
+            ConfigOptions.key(LavaOptions.PREFIX + "collection.garbage-threshold")
                     .intType()
                     .defaultValue(25)
+                    .withFallbackKeys(LavaOptions.PREFIX + "gc.garbage-threshold")
                     .withDescription(
                             "Which share of a value file, in percent, is garbage, about, when what"
                                     + " is left of it is moved to another file.");
 
     public static final ConfigOption<Integer> COLLECTION_UPLOAD_COST =
-            ConfigOptions.key(LavaOptions.PREFIX + "gc.upload-cost")
+            ConfigOptions.key(LavaOptions.PREFIX + "collection.upload-cost")
                     .intType()
                     .defaultValue(300)
+                    .withFallbackKeys(LavaOptions.PREFIX + "gc.upload-cost")
                     .withDescription(
                             "What it costs that the next incremental checkpoint uploads what is"
                                     + " written again, in percent of writing it. Once there was a"

@@ -144,6 +144,12 @@ class LavaMemoryAndMetricsTest {
                         ".lava.value-bytes-written",
                         ".lava.value-hidden-bytes",
                         ".lava.space-stall-micros",
+                        ".lava.running-collections",
+                        ".lava.collections",
+                        ".lava.collection-bytes-read",
+                        ".lava.collection-bytes-written",
+                        ".lava.collection-input-bytes",
+                        ".lava.collection-cpu-micros",
                         ".lava.running-gc",
                         ".lava.gc-jobs",
                         ".lava.gc-bytes-read",
@@ -165,6 +171,7 @@ class LavaMemoryAndMetricsTest {
                         ".lava.memory.scans",
                         ".lava.memory.flush-jobs",
                         ".lava.memory.compaction-jobs",
+                        ".lava.memory.collection-jobs",
                         ".lava.memory.gc-jobs",
                         ".lava.memory.file-buffers",
                         ".lava.memory.jobs-put-off",
@@ -180,7 +187,7 @@ class LavaMemoryAndMetricsTest {
         assertThat((Long) gauges.get(".lava.value-file-bytes").getValue()).isPositive();
         assertThat((Long) gauges.get(".lava.value-bytes-written").getValue()).isPositive();
         assertThat((Long) gauges.get(".lava.value-garbage-bytes").getValue()).isZero();
-        assertThat((Long) gauges.get(".lava.gc-jobs").getValue()).isZero();
+        assertThat((Long) gauges.get(".lava.collections").getValue()).isZero();
         assertThat((Long) gauges.get(".lava.direct-io-refused-files").getValue()).isZero();
         assertThat((Long) gauges.get(".lava.snapshots-given-up").getValue()).isZero();
         assertThat((Long) gauges.get(".lava.space-pressure-percent").getValue()).isZero();

@@ -180,8 +180,8 @@ class LavaSettingsTest {
                                 "state.backend.lava.value-file.size", "3mb",
                                 "state.backend.lava.value-separation.policy", "merge",
                                 "state.backend.lava.value-separation.log-decisions", "true",
-                                "state.backend.lava.gc.garbage-threshold", "40",
-                                "state.backend.lava.gc.upload-cost", "70",
+                                "state.backend.lava.collection.garbage-threshold", "40",
+                                "state.backend.lava.collection.upload-cost", "70",
                                 "state.backend.lava.space.limit-ratio", "1.5",
                                 "state.backend.lava.space.soft-limit-ratio", "1.25",
                                 "state.backend.lava.space.limit", "5gb",
@@ -296,10 +296,10 @@ class LavaSettingsTest {
                 "value-separation.threshold | large | MemorySize",
                 "value-separation.threshold | 2tb | 0 to",
                 "value-file.size | 1kb | 65536 to",
-                "gc.garbage-threshold | 0 | 1 to 100",
-                "gc.garbage-threshold | 101 | 1 to 100",
-                "gc.garbage-threshold | half | Integer",
-                "gc.upload-cost | 1001 | 0 to 1000",
+                "collection.garbage-threshold | 0 | 1 to 100",
+                "collection.garbage-threshold | 101 | 1 to 100",
+                "collection.garbage-threshold | half | Integer",
+                "collection.upload-cost | 1001 | 0 to 1000",
                 "space.limit-ratio | 1.0 | 1.01 to 1000",
                 "space.limit-ratio | NaN | 1.01 to 1000",
                 "space.soft-limit-ratio | 0.9 | 1.0 to 1000",
@@ -394,5 +394,15 @@ class LavaSettingsTest {
             assertThat(key).startsWith(prefix);
             assertThat(keys).noneMatch(other -> other.startsWith(key + "."));
         }
+    }
+
+    @Test
+    void formerKeysHaveTheSameEffectAndNoWarning() {
+        String threshold = "state.backend.lava.gc.garbage-threshold";
+        String cost = "state.backend.lava.gc.upload-cost";
+        LavaSettings settings = configured(threshold, "40", cost, "70").settings();
+        assertThat(settings.dbOptions().collectionGarbagePercent()).isEqualTo(40);
+        assertThat(settings.uploadCostPercent()).isEqualTo(70);
+        assertThat(ConfigurationCheck.messages(Set.of(threshold, cost))).isEmpty();
     }
 }

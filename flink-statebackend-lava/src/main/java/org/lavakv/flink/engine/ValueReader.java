@@ -51,7 +51,7 @@ public final class ValueReader {
 
     private static int grown(int length) {
         int enlarged = length + (length >> 2);
-        return enlarged > 0 ? withReserve : length;
+        return enlarged > 0 ? enlarged : length;
     }
 
     // One huge value must not keep its buffer for the rest of the job.

@@ -87,6 +87,12 @@ public final class LavaMetrics {
         };
     }
 
+    /** Adds a gauge under its name, and under the name that it had before. */
+    private static void renamed(MetricGroup group, String name, String former, Gauge<?> gauge) {
+        group.gauge(name, gauge);
+        group.gauge(former, gauge);
+    }
+
     private void registerInstance() {
         Cached<DBStatistics> s = new Cached<>(() -> instance.db().getStatistics());
         group.gauge("live-bytes", s.gauge(DBStatistics::liveFileBytes));
@@ -117,11 +123,27 @@ public final class LavaMetrics {
         group.gauge("space-stall-micros", s.gauge(DBStatistics::spaceStallMicros));
         group.gauge("flush-stall-micros", s.gauge(DBStatistics::flushStallMicros));
         group.gauge("compaction-stall-micros", s.gauge(DBStatistics::compactionStallMicros));
-        group.gauge("running-gc", s.gauge(DBStatistics::runningCollections));
-        group.gauge("gc-jobs", s.gauge(DBStatistics::collections));
-        group.gauge("gc-bytes-read", s.gauge(DBStatistics::collectionBytesRead));
-        group.gauge("gc-input-bytes", s.gauge(DBStatistics::collectionInputBytes));
-        group.gauge("gc-bytes-written", s.gauge(DBStatistics::collectionBytesWritten));
+        renamed(
+                group,
+                "running-collections",
+                "running-gc",
+                s.gauge(DBStatistics::runningCollections));
+        renamed(group, "collections", "gc-jobs", s.gauge(DBStatistics::collections));
+        renamed(
+                group,
+                "collection-bytes-read",
+                "gc-bytes-read",
+                s.gauge(DBStatistics::collectionBytesRead));
+        renamed(
+                group,
+                "collection-input-bytes",
+                "gc-input-bytes",
+                s.gauge(DBStatistics::collectionInputBytes));
+        renamed(
+                group,
+                "collection-bytes-written",
+                "gc-bytes-written",
+                s.gauge(DBStatistics::collectionBytesWritten));
         group.gauge("merged-value-bytes", s.gauge(DBStatistics::mergedValueBytes));
         group.gauge("merged-for-garbage-bytes", s.gauge(DBStatistics::mergedForGarbageBytes));
         group.gauge("merged-for-order-bytes", s.gauge(DBStatistics::mergedForOrderBytes));
@@ -131,7 +153,11 @@ public final class LavaMetrics {
         group.gauge("value-files-expired", s.gauge(DBStatistics::valueFilesExpired));
         group.gauge("flush-cpu-micros", s.gauge(DBStatistics::flushCpuMicros));
         group.gauge("compaction-cpu-micros", s.gauge(DBStatistics::compactionCpuMicros));
-        group.gauge("gc-cpu-micros", s.gauge(DBStatistics::collectionCpuMicros));
+        renamed(
+                group,
+                "collection-cpu-micros",
+                "gc-cpu-micros",
+                s.gauge(DBStatistics::collectionCpuMicros));
         group.gauge("direct-io-refused-files", s.gauge(DBStatistics::filesRefusedDirect));
         group.gauge("snapshots-given-up", s.gauge(DBStatistics::snapshotsGivenUp));
         group.gauge("user-bytes-written", s.gauge(DBStatistics::userBytesWritten));
@@ -208,7 +234,7 @@ public final class LavaMetrics {
         memory.gauge("scans", s.gauge(HostStatistics::scanBytes));
         memory.gauge("flush-jobs", s.gauge(HostStatistics::flushJobBytes));
         memory.gauge("compaction-jobs", s.gauge(HostStatistics::compactionJobBytes));
-        memory.gauge("gc-jobs", s.gauge(HostStatistics::collectionJobBytes));
+        renamed(memory, "collection-jobs", "gc-jobs", s.gauge(HostStatistics::collectionJobBytes));
         memory.gauge("file-buffers", s.gauge(HostStatistics::fileBufferBytes));
         memory.gauge("bindings", s.gauge(HostStatistics::bindingBytes));
         memory.gauge("jobs-put-off", s.gauge(HostStatistics::jobsPutOff));
