@@ -310,7 +310,7 @@ TEST(FairQueue, JobsOfManyClientsAtOnceAreServedByTheirShare) {
 // However many jobs one client queues, another client's first job waits only for jobs that already
 // run.
 TEST(FairQueue, OneThatSubmitsMuchDelaysAnotherByWhatRunsAlready) {
-  constexpr uint64_t kThreads = 3, kJobUs = 100'000;
+  static constexpr uint64_t kThreads = 3, kJobUs = 100'000;
   FairQueue queue(3);
   const FairQueue::Client busy = queue.AddClient();
   for (FairQueue::Ticket job = 0; job < 1000; ++job) queue.Push(busy, 2, job);
