@@ -164,13 +164,13 @@ TEST(DBConcurrency, SegmentsOfEntriesAreBroughtAwayBesideTheirWriter) {
         for (const uint64_t segment : segments) {
           if (ended(db->FinishEntries(segment))) return;
           ++finished;
-          const auto whole = memory.Content("/db/" + db->EntrySegmentName(segment));
+          const auto whole = memory.Content("/db/" + db->ChangelogSegmentName(segment));
           ASSERT_OK(whole.status());
           for (const Logged& logged : mine) {
             if (logged.location.segment != segment) continue;
             std::vector<std::string> alone;
             ASSERT_OK(DecodeEntries(
-                db->EntrySegmentName(segment), logged.location.offset,
+                db->ChangelogSegmentName(segment), logged.location.offset,
                 Slice(*whole).substr(logged.location.offset, logged.location.bytes), &alone));
             ASSERT_EQ(alone, std::vector<std::string>{logged.entry});
           }

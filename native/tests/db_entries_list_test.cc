@@ -113,7 +113,7 @@ TEST_P(DBEntriesOfLists, AnElementIsStoredInItsEntryAlone) {
   const uint64_t segment = locations_.back().segment;
   ASSERT_OK(db_->RollEntries());
   ASSERT_OK(db_->FinishEntries(segment));
-  const std::string path = "/db/" + db_->EntrySegmentName(segment);
+  const std::string path = "/db/" + db_->ChangelogSegmentName(segment);
   const std::string whole = *files_.Content(path);
   EXPECT_OK(VerifyStoredFile(&files_, path, {}));
   Check("ended");
@@ -121,14 +121,14 @@ TEST_P(DBEntriesOfLists, AnElementIsStoredInItsEntryAlone) {
   ASSERT_OK(db_.Flush());
   Check("flushed");
   ReadAllEntries();
-  EXPECT_EQ(ValueFiles(), std::vector<std::string>{db_->EntrySegmentName(segment)});
+  EXPECT_EQ(ValueFiles(), std::vector<std::string>{db_->ChangelogSegmentName(segment)});
   EXPECT_EQ(*files_.Content(path), whole) << "what was brought away is what the tree has";
   EXPECT_LT(whole.size() * 100, bytes * 103);
   EXPECT_EQ(db_->statistics().garbage_bytes_max, 0u);
   std::vector<std::string> entries;
   const uint64_t end = locations_.back().offset + locations_.back().bytes;
   ASSERT_OK(
-      DecodeEntries(db_->EntrySegmentName(segment), 0, Slice(whole).substr(0, end), &entries));
+      DecodeEntries(db_->ChangelogSegmentName(segment), 0, Slice(whole).substr(0, end), &entries));
   EXPECT_EQ(entries, entries_) << "where it was brought";
 
   ASSERT_OK(db_->ReleaseEntries(locations_.back().sequence));
@@ -255,7 +255,7 @@ TEST_P(DBEntriesOfLists, WhatMostlyDiedIsWrittenAnew) {
   db_.executor().RunUntilIdle();
   Check("flushed");
   ASSERT_EQ(ValueFiles().size(), 1u);
-  EXPECT_NE(ValueFiles()[0], db_->EntrySegmentName(locations_.back().segment));
+  EXPECT_NE(ValueFiles()[0], db_->ChangelogSegmentName(locations_.back().segment));
   EXPECT_LT(ValueFileBytes(), 5 * 5100u);
 }
 
@@ -299,7 +299,7 @@ TEST_P(DBEntriesOfLists, TheCollectorMovesWhatLives) {
   for (int i = 0; i < 60; ++i) Add("k" + std::to_string(i % 6), Element(i));
   ASSERT_OK(db_.Flush());
   ASSERT_OK(db_->ReleaseEntries(locations_.back().sequence));
-  const std::string first = db_->EntrySegmentName(locations_.front().segment);
+  const std::string first = db_->ChangelogSegmentName(locations_.front().segment);
   for (int k = 0; k < 3; ++k) Put("k" + std::to_string(k), ListOf({"new"}));
   ASSERT_OK(db_.Flush());
   ASSERT_OK(db_.CompactAll());

@@ -110,7 +110,7 @@ TEST_P(DBEntries, AValueIsStoredInItsEntryAlone) {
   check("flushed");
   ReadAllEntries();
   ASSERT_EQ(ValueFiles().size(), 1u) << "the segment is the value file";
-  EXPECT_EQ(ValueFiles()[0], db()->EntrySegmentName(map_entry.segment));
+  EXPECT_EQ(ValueFiles()[0], db()->ChangelogSegmentName(map_entry.segment));
   EXPECT_LT(files_.Content("/db/" + ValueFiles()[0])->size() * 100, (bytes + 5000) * 103);
   EXPECT_EQ(db()->statistics().garbage_bytes_max, 0u);
   ASSERT_OK(db()->ReleaseEntries(map_entry.sequence));
@@ -183,7 +183,7 @@ TEST_P(DBEntries, EntriesAreHeldUntilBothLayersAreDoneWithThem) {
   ASSERT_OK(db()->ReleaseEntries(locations_[7].sequence - 1));
   EXPECT_EQ(ValueFiles().size(), 2u) << "one of its entries is not released";
   ASSERT_OK(db()->ReleaseEntries(locations_[7].sequence));
-  EXPECT_EQ(ValueFiles(), std::vector<std::string>{db()->EntrySegmentName(second)});
+  EXPECT_EQ(ValueFiles(), std::vector<std::string>{db()->ChangelogSegmentName(second)});
   std::string entry;
   EXPECT_TRUE(db()->ReadEntry(locations_[0], &entry).IsNotFound());
   ASSERT_OK(db()->ReadEntry(locations_[9], &entry));
@@ -211,7 +211,7 @@ TEST_P(DBEntries, ASegmentIsEndedBeforeItsFlushAndKeptAsItIs) {
   ASSERT_OK(db()->RollEntries());
   ASSERT_OK(db()->FinishEntries(segment));
   ASSERT_OK(db()->FinishEntries(segment));
-  const std::string path = "/db/" + db()->EntrySegmentName(segment);
+  const std::string path = "/db/" + db()->ChangelogSegmentName(segment);
   const std::string whole = *files_.Content(path);
   EXPECT_OK(VerifyStoredFile(&files_, path, {}));
   ASSERT_OK(db()->Put(Map(), {K(1, "k4")}, "small"));  // one of seven live ones dies
@@ -226,7 +226,7 @@ TEST_P(DBEntries, ASegmentIsEndedBeforeItsFlushAndKeptAsItIs) {
   std::vector<std::string> entries;
   const uint64_t end = locations_.back().offset + locations_.back().bytes;
   ASSERT_OK(
-      DecodeEntries(db()->EntrySegmentName(segment), 0, Slice(whole).substr(0, end), &entries));
+      DecodeEntries(db()->ChangelogSegmentName(segment), 0, Slice(whole).substr(0, end), &entries));
   EXPECT_EQ(entries, entries_) << "where it was brought";
   EXPECT_TRUE(DecodeEntries("0-1.vsst", 0, Slice(whole).substr(0, end), &entries).IsCorruption());
 }
@@ -239,7 +239,7 @@ TEST_P(DBEntries, WhatMostlyDiedIsWrittenAnew) {
   db_->executor().RunUntilIdle();
   for (int i = 27; i < 30; ++i) EXPECT_EQ(Get("k" + std::to_string(i % 3)), Value(i));
   ASSERT_EQ(ValueFiles().size(), 1u);
-  EXPECT_NE(ValueFiles()[0], db()->EntrySegmentName(locations_.back().segment));
+  EXPECT_NE(ValueFiles()[0], db()->ChangelogSegmentName(locations_.back().segment));
   EXPECT_LT(files_.Content("/db/" + ValueFiles()[0])->size(), 4 * 5010u);
 }
 
@@ -582,7 +582,7 @@ TEST_P(DBEntries, ASnapshotReadsSegmentsThatTheTreeHasLeft) {
   std::string metadata;
   ASSERT_OK((*snapshot)->Files(&files, &metadata));
   EXPECT_TRUE(std::any_of(files.begin(), files.end(), [&](const Snapshot::File& file) {
-    return file.name == db()->EntrySegmentName(locations_[0].segment);
+    return file.name == db()->ChangelogSegmentName(locations_[0].segment);
   })) << "a checkpoint names the segment";
   snapshot->reset();
   db_->executor().RunUntilIdle();

@@ -61,7 +61,7 @@ class EntriesCorruption : public ::testing::Test {
       values_[key] += ListOf({element});
     }
     const uint64_t segment = locations_.back().segment;
-    name_ = db_->EntrySegmentName(segment);
+    name_ = db_->ChangelogSegmentName(segment);
     path_ = "/db/" + name_;
     ASSERT_OK(db_->RollEntries());
     ASSERT_OK(db_->FinishEntries(segment));

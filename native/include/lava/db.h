@@ -327,13 +327,13 @@ struct TableStatistics {
 /// The location of an entry, or of the record of a value that ends an entry, in the log that an
 /// instance shares with the layer above it. Units: bytes.
 struct EntryLocation {
-  uint64_t segment = 0;  // ascending while the instance is open: DB::EntrySegmentName()
+  uint64_t segment = 0;  // ascending while the instance is open: DB::ChangelogSegmentName()
   uint64_t offset = 0, bytes = 0;
   uint64_t sequence = 0;  // of an entry: counts entries from 1 on
 };
 
 /// Decodes consecutive entries from bytes of a segment that were read, or copied elsewhere, from
-/// `offset` of the segment on. name: DB::EntrySegmentName(), which each checksum covers.
+/// `offset` of the segment on. name: DB::ChangelogSegmentName(), which each checksum covers.
 /// Errors: Corruption, with name and offset; *entries then has the entries before the damage.
 Status DecodeEntries(const std::string& name, uint64_t offset, Slice bytes,
                      std::vector<std::string>* entries);
@@ -424,10 +424,10 @@ class DB {
   virtual Status ReadEntryValue(const EntryLocation& location, std::string* value) = 0;
   /// Makes the next entry begin a new segment. No I/O. Threads: the writing thread.
   virtual Status RollEntries() = 0;
-  /// Ends a segment that gets no more entries. Its file, EntrySegmentName() in the directory, is
-  /// then complete and does not change any more. Threads: any thread.
-  /// Errors: InvalidArgument: the segment still gets entries. IOError, NoSpace: the segment cannot
-  /// be ended, now or later; its entries can be read.
+  /// Ends a segment that gets no more entries. Its file, ChangelogSegmentName() in the directory,
+  /// is then complete and does not change any more. Threads: any thread. Errors: InvalidArgument:
+  /// the segment still gets entries. IOError, NoSpace: the segment cannot be ended, now or later;
+  /// its entries can be read.
   virtual Status FinishEntries(uint64_t segment) = 0;
   /// Tells the other layer's durable position: it has stored all entries up to this sequence
   /// elsewhere. A segment's file is removed once all of its entries are released and the tree does
@@ -442,7 +442,7 @@ class DB {
   /// from entry() ends the call and is returned.
   virtual Status RecoverEntries(
       uint64_t after, const std::function<Status(uint64_t sequence, Slice entry)>& entry) = 0;
-  virtual std::string EntrySegmentName(uint64_t segment) const = 0;
+  virtual std::string ChangelogSegmentName(uint64_t segment) const = 0;
 
   /// NotFound if the key is absent. snapshot may be null, for the newest state.
   virtual Status Get(Table* table, KeyRef key, PinnedValue* value,

@@ -93,7 +93,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status ReleaseEntries(uint64_t through) override;
   Status RecoverEntries(uint64_t after,
                         const std::function<Status(uint64_t, Slice)>& entry) override;
-  std::string EntrySegmentName(uint64_t segment) const override;
+  std::string ChangelogSegmentName(uint64_t segment) const override;
 
   Status Get(Table* table, KeyRef key, PinnedValue* value, Snapshot* snapshot) override {
     return reader_.points().Get(table, key, value, nullptr, snapshot);

@@ -20,7 +20,9 @@ Status DecodeEntries(const std::string& name, uint64_t offset, Slice bytes,
   return Status::OK();
 }
 
-std::string DBImpl::EntrySegmentName(uint64_t segment) const { return changelog_.NameOf(segment); }
+std::string DBImpl::ChangelogSegmentName(uint64_t segment) const {
+  return changelog_.NameOf(segment);
+}
 
 Status DBImpl::GetExternal(Table* table, KeyRef key, EntryLocation* location) {
   TableImpl* impl;

@@ -82,7 +82,7 @@ Status Writer::LogFrom(const TableImpl& table, Slice internal_key, ValueSource* 
   });
 }
 
-// A list may have several parts. References tell them apart by their blob files, and a segment of
+// A list may have several parts. Their blob files distinguish them in references, and a segment of
 // the value log has one blob file, so each part gets a new segment.
 Status Writer::LogAppended(const TableImpl& table, Slice internal_key, Slice segments,
                            std::string* reference) {

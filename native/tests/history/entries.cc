@@ -86,7 +86,7 @@ Status LavaStore::FinishEntries(uint64_t segment) {
     const bool newest = segment == logged_.back().location.segment;
     return newest && status.IsInvalidArgument() ? Status::OK() : status;
   }
-  return VerifyStoredFile(fs_, directory_ + "/" + db_->EntrySegmentName(segment),
+  return VerifyStoredFile(fs_, directory_ + "/" + db_->ChangelogSegmentName(segment),
                           db_->ListTables());
 }
 

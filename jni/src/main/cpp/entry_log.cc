@@ -122,7 +122,7 @@ jint Release(JNIEnv* env, jobject, jlong handle, jlong through) {
 jbyteArray SegmentName(JNIEnv* env, jobject, jlong handle, jlong segment) {
   return Entry(env, jbyteArray{}, [&]() -> jbyteArray {
     Use<DatabaseHandle> use(handle);
-    return NewArray(env, use->db()->EntrySegmentName(static_cast<uint64_t>(segment)));
+    return NewArray(env, use->db()->ChangelogSegmentName(static_cast<uint64_t>(segment)));
   });
 }
 
