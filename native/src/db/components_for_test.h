@@ -9,10 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "db/file_remover.h"
-#include "db/flush_scheduler.h"
-#include "db/instance_context.h"
-#include "db/tree_state.h"
+#include "db/components.h"
 #include "lava/host.h"
 #include "testing/chosen_file_system.h"
 #include "testing/fault_file_system.h"
@@ -60,21 +57,31 @@ class HeldJobs final : public os::Executor {
   int urged_ = 0, poked_ = 0;
 };
 
-/// The components of an instance, wired as DBImpl wires them, in a file system in memory. Nothing
-/// is planned, and jobs run only when the test runs them. For tests of this folder.
+/// What the components of an instance need of the process.
+struct ProcessForTest {
+  ChosenFileSystem memory;
+  FaultFileSystem files{&memory};
+  TestClock clock;
+  HeldJobs held;
+  const std::shared_ptr<RecordingListener> listener = std::make_shared<RecordingListener>();
+};
+
+/// The components of an instance in a file system in memory. No job is planned, and jobs run only
+/// when the test runs them. For tests of this folder.
 /// Threads:    one, unless the test starts more.
-struct Components {
+struct ComponentsForTest : ProcessForTest, Components {
   static constexpr const char* kPath = "/db";
   static constexpr uint64_t kLeaseBytes = 64 << 20;
   static constexpr uint64_t kRetryMs = 50;  // the wait after the first failure
 
-  explicit Components(const std::function<void(DBOptions*)>& change = {})
-      : instance(MakeOptions(change), kPath, MakeEnvironment()) {
+  explicit ComponentsForTest(const std::function<void(DBOptions*)>& change = {})
+      : Components(MakeOptions(change), kPath, MakeEnvironment(), nullptr) {
+    plan_jobs = [this] { ++planned; };
     EXPECT_TRUE(memory.CreateDurableDirectory(kPath).ok());
     EXPECT_TRUE(instance.Open().ok());
   }
-  ~Components() {
-    jobs.RunAll();
+  ~ComponentsForTest() {
+    held.RunAll();
     MutexLock install(tree.versions.install_mutex());
     MutexLock state(tree.mutex());
     tree.HideView();
@@ -155,36 +162,7 @@ struct Components {
 
   static constexpr uint64_t kTable = 7;
 
-  ChosenFileSystem memory;
-  FaultFileSystem files{&memory};
-  TestClock clock;
-  HeldJobs jobs;
-  const std::shared_ptr<RecordingListener> listener = std::make_shared<RecordingListener>();
-  InstanceContext instance;
-  ChangelogLog changelog{&files, kPath, instance.options.wal};
-  LateFiles late_files;
-  TableRegistry tables{instance.budget.counter(MemoryPurpose::kReaders),
-                       SeparationTuner::FirstLargeBytes(instance.options)};
-  SeparationTuner separation_tuner{instance.options, &tables};
-  BackgroundFaults faults{&clock, instance.notifier.get(), &instance.counters.background_errors,
-                          kRetryMs * 1000, kRetryMs * 1000};
-  const std::shared_ptr<SnapshotRegistry> snapshots =
-      std::make_shared<SnapshotRegistry>(instance.quota, instance.notifier);
-  TreeState tree{&instance,
-                 {.faults = &faults, .late_files = &late_files, .snapshots = snapshots.get()}};
-  WriteAheadLog wal{&instance.partitions, instance.options.wal, &files, kPath};
-  FileRemover remover{&instance, &tree, &changelog, &faults};
-  std::function<void()> plan_jobs = [this] { ++planned; };
   int planned = 0;
-  FlushScheduler flushes{&instance,
-                         &tree,
-                         {.tables = &tables,
-                          .separation_tuner = &separation_tuner,
-                          .faults = &faults,
-                          .snapshots = snapshots.get(),
-                          .wal = &wal,
-                          .remover = &remover},
-                         [this] { plan_jobs(); }};
   std::shared_ptr<MemTable> active;  // as the writer's
 
  private:
@@ -203,8 +181,9 @@ struct Components {
   }
   DBEnvironment MakeEnvironment() {
     DBEnvironment environment;
-    environment.executor = &jobs;
+    environment.executor = &held;
     environment.clock = &clock;
+    environment.retry_us_min = environment.retry_us_max = kRetryMs * 1000;
     return environment;
   }
 };

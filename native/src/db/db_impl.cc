@@ -4,26 +4,26 @@ namespace lava {
 
 Status DBImpl::Flush(uint32_t timeout_ms) {
   uint64_t sequence = 0;
-  LAVA_RETURN_IF_ERROR(writer_->Seal(FlushCause::kRequested, &sequence));
-  const Status status = flushes_->WaitUntil(
+  LAVA_RETURN_IF_ERROR(components_.writer.Seal(FlushCause::kRequested, &sequence));
+  const Status status = components_.flushes.WaitUntil(
       [this, sequence] {
-        tree_->mutex()->AssertHeld();
-        return tree_->sealed().installed_through() >= sequence;
+        components_.tree.mutex()->AssertHeld();
+        return components_.tree.sealed().installed_through() >= sequence;
       },
-      timeout_ms, faults_.seen_by_flush());
-  remover_->RemoveObsolete();
-  instance_->notifier->Deliver();
+      timeout_ms, components_.faults.seen_by_flush());
+  components_.remover.RemoveObsolete();
+  components_.instance.notifier->Deliver();
   return status;
 }
 
 Status DBImpl::CompactAll(uint32_t timeout_ms, uint64_t* ticket) {
   uint64_t sealed_through = 0;
   if (*ticket == 0) {
-    LAVA_RETURN_IF_ERROR(writer_->Seal(FlushCause::kCompactAll, &sealed_through));
-    flushes_->Schedule(/*force=*/true);
+    LAVA_RETURN_IF_ERROR(components_.writer.Seal(FlushCause::kCompactAll, &sealed_through));
+    components_.flushes.Schedule(/*force=*/true);
   }
-  const Status status = jobs_->CompactAll(sealed_through, timeout_ms, ticket);
-  instance_->notifier->Deliver();
+  const Status status = components_.jobs.CompactAll(sealed_through, timeout_ms, ticket);
+  components_.instance.notifier->Deliver();
   return status;
 }
 

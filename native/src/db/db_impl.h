@@ -10,15 +10,7 @@
 
 #include "base/internal_key.h"
 #include "base/mutex.h"
-#include "db/job_scheduler.h"
-#include "db/last_write.h"
-#include "db/reader.h"
-#include "db/table_impl.h"
-#include "db/writer.h"
-#include "policy/value_rules.h"
-#include "policy/write_throttle.h"
-#include "value_log/active_log_segments.h"
-#include "value_log/changelog_segment.h"
+#include "db/components.h"
 
 namespace lava {
 
@@ -30,11 +22,7 @@ std::string WalDirectory(const DBOptions& options, const std::string& path);
 std::vector<Snapshot::File> FilesOf(const Version& version);
 
 /// The instance behind lava/db.h: owns the components, opens and closes them, and hands calls to
-/// them. docs/architecture.md says what each component owns.
-///
-/// Members are in the order in which they are built. A component borrows only those before it, with
-/// two exceptions: a flush that has ended asks JobScheduler for a plan, and the host tells the
-/// instance, as a MemoryWaiter, when JobScheduler may have memory.
+/// them.
 ///
 /// Threads:    any, as DB says.
 /// Locks:      the components have them. The only mutex of this class, Lifetime::mutex, is taken
@@ -52,43 +40,43 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Result<Table*> CreateTable(std::string_view name, const TableOptions& options) override;
   Status SetTableOptions(Table* table, const TableOptions& options) override;
   Status DropTable(Table* table) override;
-  std::vector<TableInfo> ListTables() const override { return tables_.List(); }
+  std::vector<TableInfo> ListTables() const override { return components_.tables.List(); }
 
   Status Put(Table* table, KeyRef key, Slice value) override {
-    return writer_->Put(table, key, value);
+    return components_.writer.Put(table, key, value);
   }
   Status PutFrom(Table* table, KeyRef key, ValueSource* value) override {
-    return writer_->PutFrom(table, key, value);
+    return components_.writer.PutFrom(table, key, value);
   }
-  Status Delete(Table* table, KeyRef key) override { return writer_->Delete(table, key); }
+  Status Delete(Table* table, KeyRef key) override { return components_.writer.Delete(table, key); }
   Status Append(Table* table, KeyRef key, Slice segments) override {
-    return writer_->Append(table, key, segments);
+    return components_.writer.Append(table, key, segments);
   }
   Status AppendFrom(Table* table, KeyRef key, ValueSource* segments) override {
-    return writer_->AppendFrom(table, key, segments);
+    return components_.writer.AppendFrom(table, key, segments);
   }
   Status DeletePrefix(Table* table, Slice prefix) override {
-    return writer_->DeletePrefix(table, prefix);
+    return components_.writer.DeletePrefix(table, prefix);
   }
   Status DeleteRange(Table* table, Slice lower, Slice upper) override {
-    return writer_->DeleteRange(table, lower, upper);
+    return components_.writer.DeleteRange(table, lower, upper);
   }
-  Status Write(const WriteBatch& batch) override { return writer_->Write(batch); }
+  Status Write(const WriteBatch& batch) override { return components_.writer.Write(batch); }
 
   Status AppendEntry(Slice entry, EntryLocation* location) override {
-    return writer_->AppendEntry(entry, location);
+    return components_.writer.AppendEntry(entry, location);
   }
   Status PutExternal(Table* table, KeyRef key, Slice value, Slice entry,
                      EntryLocation* location) override {
-    return writer_->PutExternal(table, key, value, entry, location);
+    return components_.writer.PutExternal(table, key, value, entry, location);
   }
   Status BindExternal(Slice entry, EntryLocation* location) override {
-    return writer_->BindExternal(entry, location);
+    return components_.writer.BindExternal(entry, location);
   }
   Status GetExternal(Table* table, KeyRef key, EntryLocation* location) override;
   Status ReadEntry(const EntryLocation& location, std::string* entry) override;
   Status ReadEntryValue(const EntryLocation& location, std::string* value) override;
-  Status RollEntries() override { return writer_->RollEntries(); }
+  Status RollEntries() override { return components_.writer.RollEntries(); }
   Status FinishEntries(uint64_t segment) override;
   Status ReleaseEntries(uint64_t through) override;
   Status RecoverEntries(uint64_t after,
@@ -96,7 +84,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::string ChangelogSegmentName(uint64_t segment) const override;
 
   Status Get(Table* table, KeyRef key, PinnedValue* value, Snapshot* snapshot) override {
-    return reader_.points().Get(table, key, value, nullptr, snapshot);
+    return components_.reader.points().Get(table, key, value, nullptr, snapshot);
   }
   Status GetTo(Table* table, KeyRef key, PinnedValue* value, ValueSink* sink,
                Snapshot* snapshot) override;
@@ -112,15 +100,19 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status CompactAll(uint32_t timeout_ms, uint64_t* ticket) override;
   std::vector<Snapshot::File> MissingFiles() const override;
   Status FileArrived(const std::string& name) override;
-  void SetTime(int64_t now_ms) override { instance_->expiry_time.Tell(now_ms); }
-  void BelieveTime(int64_t now_ms) override { instance_->expiry_time.Believe(now_ms); }
-  void ContinueTime(const TtlTime& before) override { instance_->expiry_time.Continue(before); }
-  TtlTime time() const override { return instance_->expiry_time.time(); }
-  void SetValuePolicy(ValuePolicy policy) override { jobs_->SetValuePolicy(policy); }
-  std::vector<std::string> TakeValueDecisions() override {
-    return jobs_->value_decisions()->Take();
+  void SetTime(int64_t now_ms) override { components_.instance.expiry_time.Tell(now_ms); }
+  void BelieveTime(int64_t now_ms) override { components_.instance.expiry_time.Believe(now_ms); }
+  void ContinueTime(const TtlTime& before) override {
+    components_.instance.expiry_time.Continue(before);
   }
-  std::vector<BackgroundEvent> TakeBackgroundEvents() override { return faults_.TakeEvents(); }
+  TtlTime time() const override { return components_.instance.expiry_time.time(); }
+  void SetValuePolicy(ValuePolicy policy) override { components_.jobs.SetValuePolicy(policy); }
+  std::vector<std::string> TakeValueDecisions() override {
+    return components_.jobs.value_decisions()->Take();
+  }
+  std::vector<BackgroundEvent> TakeBackgroundEvents() override {
+    return components_.faults.TakeEvents();
+  }
   DBStatistics statistics() const override;
   TableStatistics table_statistics(Table* table) const override;
   Status Close() override;
@@ -128,25 +120,25 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
 
   // LeaseMember
   uint64_t active_bytes() const override {
-    return tree_->is_flushing() ? 0 : writer_->active_bytes();
+    return components_.tree.is_flushing() ? 0 : components_.writer.active_bytes();
   }
-  void RequestSeal() override { writer_->RequestSeal(); }
-  void MemoryFreed() override { jobs_->MemoryFreed(); }
+  void RequestSeal() override { components_.writer.RequestSeal(); }
+  void MemoryFreed() override { components_.jobs.MemoryFreed(); }
 
   // SpaceMember
-  const std::string& space_name() const override { return instance_->path; }
-  void RequestSpace() override { jobs_->RequestSpace(); }
-  void RequestGiveUp(uint64_t snapshot) override { jobs_->RequestGiveUp(snapshot); }
+  const std::string& space_name() const override { return components_.instance.path; }
+  void RequestSpace() override { components_.jobs.RequestSpace(); }
+  void RequestGiveUp(uint64_t snapshot) override { components_.jobs.RequestGiveUp(snapshot); }
   // Takes no lock: a write that misses the notification looks again when its time is up.
-  void SpaceFreed() override { tree_->NotifyUnlocked(); }
+  void SpaceFreed() override { components_.tree.NotifyUnlocked(); }
 
   // For snapshots, under the close guard.
-  uint32_t partition_bytes() const { return instance_->options.partition_bytes; }
+  uint32_t partition_bytes() const { return components_.instance.options.partition_bytes; }
   /// Tells which of a snapshot's files are not there yet; late_files.cc.
   void MarkMissing(std::vector<Snapshot::File>* files) const;
-  TreeState* tree() const { return tree_.get(); }
-  FileRemover* remover() const { return remover_.get(); }
-  FlushScheduler* flushes() const { return flushes_.get(); }
+  TreeState* tree() { return &components_.tree; }
+  FileRemover* remover() { return &components_.remover; }
+  FlushScheduler* flushes() { return &components_.flushes; }
   /// Corruption when jobs found a file of the version damaged.
   Status DamageIn(const Version& version) const;
 
@@ -154,18 +146,18 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   // open.cc, import.cc
   Status OpenVersion(std::span<const ImportSource> imports);
   Status OpenManifest(std::span<const ImportSource> imports, VersionEdit* first)
-      LAVA_REQUIRES(tree_->versions.install_mutex());
-  Status OpenWal(VersionEdit* first) LAVA_REQUIRES(tree_->versions.install_mutex());
+      LAVA_REQUIRES(components_.tree.versions.install_mutex());
+  Status OpenWal(VersionEdit* first) LAVA_REQUIRES(components_.tree.versions.install_mutex());
   Status BuildImport(std::span<const ImportSource> imports, VersionEdit* first);
   Status OpenFiles(const Version& version, std::span<const ImportSource> imports);
-  Status RemoveUnnamedFiles() LAVA_REQUIRES(tree_->versions.install_mutex());
+  Status RemoveUnnamedFiles() LAVA_REQUIRES(components_.tree.versions.install_mutex());
   Status CloseNow();
   void TearDown() LAVA_REQUIRES(lifetime_.mutex);
 
   Status LogReleased(uint64_t through)
-      LAVA_REQUIRES(tree_->versions.install_mutex());  // entries.cc
+      LAVA_REQUIRES(components_.tree.versions.install_mutex());  // entries.cc
   Status LogTable(const TableRegistration& table)
-      LAVA_REQUIRES(tree_->versions.install_mutex());  // tables.cc
+      LAVA_REQUIRES(components_.tree.versions.install_mutex());  // tables.cc
 
   // How far the instance is opened, or closed again.
   struct Lifetime {
@@ -176,56 +168,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
     std::string left_open LAVA_GUARDED_BY(mutex);
   };
 
-  const std::unique_ptr<InstanceContext> instance_;
-  ChangelogLog changelog_{instance_->files, instance_->path, instance_->options.wal};
-  LateFiles late_files_;
-  TableRegistry tables_{instance_->budget.counter(MemoryPurpose::kReaders),
-                        SeparationTuner::FirstLargeBytes(instance_->options)};
-  SeparationTuner separation_tuner_{instance_->options, &tables_};
-  BackgroundFaults faults_{
-      instance_->clock, instance_->notifier.get(), &instance_->counters.background_errors,
-      instance_->environment.retry_us_min, instance_->environment.retry_us_max};
-  std::shared_ptr<SnapshotRegistry> snapshots_ =
-      std::make_shared<SnapshotRegistry>(instance_->quota, instance_->notifier);
-
-  const std::unique_ptr<TreeState> tree_ = std::make_unique<TreeState>(
-      instance_.get(),
-      TreeState::Neighbours{
-          .faults = &faults_, .late_files = &late_files_, .snapshots = snapshots_.get()});
-
-  WriteAheadLog wal_{&instance_->partitions, instance_->options.wal, instance_->files,
-                     instance_->path};
-
-  const std::unique_ptr<FileRemover> remover_ =
-      std::make_unique<FileRemover>(instance_.get(), tree_.get(), &changelog_, &faults_);
-  const std::unique_ptr<FlushScheduler> flushes_ = std::make_unique<FlushScheduler>(
-      instance_.get(), tree_.get(),
-      FlushScheduler::Neighbours{.tables = &tables_,
-                                 .separation_tuner = &separation_tuner_,
-                                 .faults = &faults_,
-                                 .snapshots = snapshots_.get(),
-                                 .wal = &wal_,
-                                 .remover = remover_.get()},
-      [this] { jobs_->Schedule(); });
-  const std::unique_ptr<JobScheduler> jobs_ =
-      std::make_unique<JobScheduler>(instance_.get(), tree_.get(),
-                                     JobScheduler::Neighbours{.tables = &tables_,
-                                                              .faults = &faults_,
-                                                              .late_files = &late_files_,
-                                                              .snapshots = snapshots_.get(),
-                                                              .flushes = flushes_.get(),
-                                                              .remover = remover_.get(),
-                                                              .memory_waiter = this});
-
-  const std::unique_ptr<Writer> writer_ =
-      std::make_unique<Writer>(instance_.get(), tree_.get(),
-                               Writer::Neighbours{.tables = &tables_,
-                                                  .separation_tuner = &separation_tuner_,
-                                                  .wal = &wal_,
-                                                  .changelog = &changelog_,
-                                                  .flushes = flushes_.get(),
-                                                  .jobs = jobs_.get()});
-  const Reader reader_{instance_.get(), tree_.get(), &tables_, snapshots_.get()};
+  Components components_;
   Lifetime lifetime_;
 };
 

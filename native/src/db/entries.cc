@@ -21,21 +21,22 @@ Status DecodeEntries(const std::string& name, uint64_t offset, Slice bytes,
 }
 
 std::string DBImpl::ChangelogSegmentName(uint64_t segment) const {
-  return changelog_.NameOf(segment);
+  return components_.changelog.NameOf(segment);
 }
 
 Status DBImpl::GetExternal(Table* table, KeyRef key, EntryLocation* location) {
   TableImpl* impl;
-  LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
-  LAVA_RETURN_IF_ERROR(instance_->partitions.CheckKey(*impl, key));
-  LAVA_ASSIGN_OR_RETURN(const ViewRef view, reader_.context().ViewOf(nullptr));
-  const InternalKey internal(instance_->options.partition_bytes, impl->id_bytes(), key.key);
+  LAVA_RETURN_IF_ERROR(components_.tables.Check(table, &impl));
+  LAVA_RETURN_IF_ERROR(components_.instance.partitions.CheckKey(*impl, key));
+  LAVA_ASSIGN_OR_RETURN(const ViewRef view, components_.reader.context().ViewOf(nullptr));
+  const InternalKey internal(components_.instance.options.partition_bytes, impl->id_bytes(),
+                             key.key);
   Lookup lookup(internal.slice(), PartitionRange::InternalPrefix(key.prefix_bytes));
   LAVA_RETURN_IF_ERROR(LookUpIn(*view, &lookup));
   const ValueReference* const reference = lookup.reference();
   if (reference == nullptr || HasExpired(*view, *impl, lookup) ||
-      reference->blob_file.origin != tree_->versions.origin() ||
-      !changelog_.Holds(reference->blob_file.ValueFileName()))
+      reference->blob_file.origin != components_.tree.versions.origin() ||
+      !components_.changelog.Holds(reference->blob_file.ValueFileName()))
     return Status::NotFound();
   *location = {reference->blob_file.number, reference->logged_offset, reference->logged_bytes, 0};
   if (reference->is_logged()) return Status::OK();
@@ -50,61 +51,63 @@ Status DBImpl::GetExternal(Table* table, KeyRef key, EntryLocation* location) {
 }
 
 Status DBImpl::ReadEntry(const EntryLocation& location, std::string* entry) {
-  return changelog_.Read(location, entry);
+  return components_.changelog.Read(location, entry);
 }
 
 Status DBImpl::ReadEntryValue(const EntryLocation& location, std::string* value) {
-  return changelog_.ReadValue(location, value);
+  return components_.changelog.ReadValue(location, value);
 }
 
 Status DBImpl::FinishEntries(uint64_t segment) {
-  const CloseGuard::Use use(instance_->close_guard.get());
+  const CloseGuard::Use use(components_.instance.close_guard.get());
   if (!use) return Status::Closed("the instance was closed");
-  return changelog_.Finish(segment);
+  return components_.changelog.Finish(segment);
 }
 
 Status DBImpl::ReleaseEntries(uint64_t through) {
-  const CloseGuard::Use use(instance_->close_guard.get());
+  const CloseGuard::Use use(components_.instance.close_guard.get());
   if (!use) return Status::Closed("the instance was closed");
   {
-    MutexLock install(tree_->versions.install_mutex());
-    through = std::min(through, changelog_.last_sequence());
+    MutexLock install(components_.tree.versions.install_mutex());
+    through = std::min(through, components_.changelog.last_sequence());
     LAVA_RETURN_IF_ERROR(LogReleased(through));
-    changelog_.Release(through);
+    components_.changelog.Release(through);
     std::shared_ptr<const Version> version;
     {
-      MutexLock state(tree_->mutex());
-      version = tree_->version();
+      MutexLock state(components_.tree.mutex());
+      version = components_.tree.version();
     }
-    remover_->DropReleased(*version);
-    if (wal_.enabled()) remover_->RemoveReplayed(tree_->versions.state().wal_flushed.value_or(0));
+    components_.remover.DropReleased(*version);
+    if (components_.wal.enabled())
+      components_.remover.RemoveReplayed(components_.tree.versions.state().wal_flushed.value_or(0));
   }
-  remover_->RemoveObsolete();
-  instance_->notifier->Deliver();
+  components_.remover.RemoveObsolete();
+  components_.instance.notifier->Deliver();
   return Status::OK();
 }
 
 // The manifest has the released position before a segment is removed. Otherwise the next opening
 // would report the segment's entries as missing.
 Status DBImpl::LogReleased(uint64_t through) {
-  if (!wal_.enabled() || through <= tree_->versions.state().entries_released.value_or(0))
+  if (!components_.wal.enabled() ||
+      through <= components_.tree.versions.state().entries_released.value_or(0))
     return Status::OK();
   VersionEdit edit;
   edit.entries_released = through;
   {
-    MutexLock state(tree_->mutex());
-    tree_->AdoptLeft();
+    MutexLock state(components_.tree.mutex());
+    components_.tree.AdoptLeft();
   }
-  LAVA_RETURN_IF_ERROR(tree_->Log(edit));
-  MutexLock state(tree_->mutex());
-  tree_->Adopt();
+  LAVA_RETURN_IF_ERROR(components_.tree.Log(edit));
+  MutexLock state(components_.tree.mutex());
+  components_.tree.Adopt();
   return Status::OK();
 }
 
 Status DBImpl::RecoverEntries(uint64_t after, const std::function<Status(uint64_t, Slice)>& entry) {
-  const CloseGuard::Use use(instance_->close_guard.get());
+  const CloseGuard::Use use(components_.instance.close_guard.get());
   if (!use) return Status::Closed("the instance was closed");
-  return changelog_.ReadEarlierOpenings(after, entry);
+  return components_.changelog.ReadEarlierOpenings(after, entry);
 }
 
 }  // namespace lava

@@ -8,7 +8,7 @@
 namespace lava {
 namespace {
 
-using testing::Components;
+using testing::ComponentsForTest;
 using testing::EventKind;
 using testing::FileCall;
 
@@ -19,8 +19,8 @@ class FileRemoverTest : public ::testing::Test {
   // A file that left the version, and that nobody but views holds. Returns its name.
   std::string Obsolete() {
     const std::shared_ptr<FileMeta> file = parts_.NewFile();
-    parts_.Install(Components::Adding(file));
-    parts_.Install(Components::Removing(file));
+    parts_.Install(ComponentsForTest::Adding(file));
+    parts_.Install(ComponentsForTest::Removing(file));
     return file->id.FileName();
   }
   uint64_t Removals() const { return parts_.files.calls(FileCall::kRemove); }
@@ -37,7 +37,7 @@ class FileRemoverTest : public ::testing::Test {
   FileId WriteEntry(ChangelogLog* changelog, const Origin& origin, uint64_t number) {
     const FileId id{origin, number};
     Result<std::shared_ptr<ChangelogSegment>> segment = ChangelogSegment::Create(
-        &parts_.files, Components::PathOf(id.ValueFileName()), id, {.sync = true},
+        &parts_.files, ComponentsForTest::PathOf(id.ValueFileName()), id, {.sync = true},
         parts_.instance.budget.counter(MemoryPurpose::kMemtables));
     EXPECT_TRUE(segment.ok()) << segment.status().ToString();
     changelog->BeginSegment(*segment);
@@ -55,7 +55,7 @@ class FileRemoverTest : public ::testing::Test {
   // A segment of an earlier opening, whose entry is released. Returns its id.
   FileId ReleasedOfEarlierOpening() {
     const Origin earlier{3, 3}, own = parts_.tree.versions.origin();
-    ChangelogLog of_earlier(&parts_.files, Components::kPath, WalMode::kWalSync);
+    ChangelogLog of_earlier(&parts_.files, ComponentsForTest::kPath, WalMode::kWalSync);
     EXPECT_TRUE(of_earlier.Open(earlier, {earlier}, 0).ok());
     const FileId id = WriteEntry(&of_earlier, earlier, 1);
     of_earlier.Clear();
@@ -65,17 +65,17 @@ class FileRemoverTest : public ::testing::Test {
     return id;
   }
 
-  Components parts_{[](DBOptions* options) { options->wal = WalMode::kWalSync; }};
+  ComponentsForTest parts_{[](DBOptions* options) { options->wal = WalMode::kWalSync; }};
   FileRemover& remover_ = parts_.remover;
 };
 
 TEST_F(FileRemoverTest, AFileStaysAsLongAsAViewHoldsIt) {
   std::shared_ptr<FileMeta> file = parts_.NewFile();
   const std::string name = file->id.FileName();
-  parts_.Install(Components::Adding(file));
+  parts_.Install(ComponentsForTest::Adding(file));
   {
     const ViewRef held = parts_.tree.view();
-    parts_.Install(Components::Removing(std::exchange(file, nullptr)));
+    parts_.Install(ComponentsForTest::Removing(std::exchange(file, nullptr)));
     remover_.RemoveObsolete();
     EXPECT_TRUE(parts_.IsThere(name));
   }
@@ -87,7 +87,7 @@ TEST_F(FileRemoverTest, AFileStaysAsLongAsAViewHoldsIt) {
 TEST_F(FileRemoverTest, RemovesWhatNobodyHoldsAndTellsListeners) {
   const std::string first = Obsolete(), second = Obsolete();
   const std::shared_ptr<FileMeta> lives = parts_.NewFile();
-  parts_.Install(Components::Adding(lives));
+  parts_.Install(ComponentsForTest::Adding(lives));
   EXPECT_TRUE(parts_.IsThere(first));
   remover_.RemoveObsolete();
   EXPECT_FALSE(parts_.IsThere(first));
@@ -97,7 +97,7 @@ TEST_F(FileRemoverTest, RemovesWhatNobodyHoldsAndTellsListeners) {
   ASSERT_EQ(told.size(), 2u);
   EXPECT_EQ(told[0].file, first);
   EXPECT_EQ(told[1].file, second);
-  EXPECT_EQ(told[0].path, Components::kPath);
+  EXPECT_EQ(told[0].path, ComponentsForTest::kPath);
   EXPECT_TRUE(told[0].status.ok());
   const uint64_t removals = Removals();
   remover_.RemoveObsolete();
@@ -177,7 +177,7 @@ class UnaskedSpaceMember : public SpaceMember {
   void SpaceFreed() override {}
 
  private:
-  const std::string name_ = Components::kPath;
+  const std::string name_ = ComponentsForTest::kPath;
 };
 
 TEST_F(FileRemoverTest, TheProcessIsToldOfTheSpaceThatFilesGiveBack) {
@@ -197,7 +197,7 @@ TEST_F(FileRemoverTest, TheProcessIsToldOfTheSpaceThatFilesGiveBack) {
 TEST_F(FileRemoverTest, ReplayedSegmentsStayUntilTheLogOfEarlierRunsIsInFiles) {
   const std::vector<std::string> names{"one.vsst", "two.vsst"};
   for (const std::string& name : names) {
-    ASSERT_TRUE(parts_.memory.SetContent(Components::PathOf(name), "values").ok());
+    ASSERT_TRUE(parts_.memory.SetContent(ComponentsForTest::PathOf(name), "values").ok());
     remover_.AddReplayed(name);
   }
   remover_.SetReplayedThrough(5);

@@ -11,7 +11,7 @@
 namespace lava {
 namespace {
 
-using testing::Components;
+using testing::ComponentsForTest;
 using testing::EventKind;
 using testing::Fault;
 using Work = BackgroundFaults::Work;
@@ -47,12 +47,12 @@ class FlushSchedulerTest : public ::testing::Test {
     parts_.Seal("a");
     RefuseKeyFiles();
     flushes_.Schedule();
-    parts_.jobs.RunAll();
+    parts_.held.RunAll();
     parts_.files.Disarm();
     EXPECT_EQ(Sealed(), 1u);
   }
 
-  Components parts_;
+  ComponentsForTest parts_;
   TreeState& tree_ = parts_.tree;
   FlushScheduler& flushes_ = parts_.flushes;
 };
@@ -60,11 +60,11 @@ class FlushSchedulerTest : public ::testing::Test {
 TEST_F(FlushSchedulerTest, ASealedMemtableBecomesAFile) {
   const std::weak_ptr<SealedRun> run = parts_.Seal("a");
   flushes_.Schedule();
-  ASSERT_EQ(parts_.jobs.size(), 1u);
-  EXPECT_EQ(parts_.jobs.PriorityOf(0), os::Priority::kFlush);
+  ASSERT_EQ(parts_.held.size(), 1u);
+  EXPECT_EQ(parts_.held.PriorityOf(0), os::Priority::kFlush);
   EXPECT_EQ(tree_.job_counts().in_flight, 1u);
   EXPECT_EQ(Files(), 0u);
-  parts_.jobs.RunAll();
+  parts_.held.RunAll();
   ASSERT_EQ(Files(), 1u);
   const KeyFileEntry& entry = *tree_.view()->version->levels[0].begin();
   EXPECT_TRUE(parts_.IsThere(entry.file->id.FileName()));
@@ -83,12 +83,12 @@ TEST_F(FlushSchedulerTest, ASealedMemtableBecomesAFile) {
 
 TEST_F(FlushSchedulerTest, NothingIsStartedTwice) {
   flushes_.Schedule();
-  EXPECT_EQ(parts_.jobs.size(), 0u) << "nothing is sealed";
+  EXPECT_EQ(parts_.held.size(), 0u) << "nothing is sealed";
   parts_.Seal("a");
   flushes_.Schedule();
   flushes_.Schedule();
   flushes_.Schedule(/*force=*/true);
-  EXPECT_EQ(parts_.jobs.size(), 1u);
+  EXPECT_EQ(parts_.held.size(), 1u);
 }
 
 TEST_F(FlushSchedulerTest, FilesAreInstalledOldestFirstWhateverFlushEndsFirst) {
@@ -96,18 +96,19 @@ TEST_F(FlushSchedulerTest, FilesAreInstalledOldestFirstWhateverFlushEndsFirst) {
   flushes_.Schedule();
   parts_.Seal("new");
   flushes_.Schedule();
-  ASSERT_EQ(parts_.jobs.size(), 2u);
-  parts_.jobs.Run(1);
+  ASSERT_EQ(parts_.held.size(), 2u);
+  parts_.held.Run(1);
   EXPECT_EQ(Files(), 0u) << "the older memtable is in no file yet";
   EXPECT_EQ(Sealed(), 2u);
   ASSERT_EQ(Ended().size(), 1u);
   EXPECT_TRUE(Ended()[0].status.ok());
   EXPECT_FALSE(Ended()[0].installed);
-  parts_.jobs.Run();
+  parts_.held.Run();
   EXPECT_EQ(Sealed(), 0u);
   ASSERT_EQ(Files(), 2u);
   const ViewRef view = tree_.view();
-  EXPECT_EQ(view->version->levels[0].begin()->lower, Components::KeyOf("new")) << "newest first";
+  EXPECT_EQ(view->version->levels[0].begin()->lower, ComponentsForTest::KeyOf("new"))
+      << "newest first";
   ASSERT_EQ(Ended().size(), 2u);
   EXPECT_TRUE(Ended()[1].installed);
   EXPECT_EQ(tree_.job_counts().in_flight, 0u);
@@ -120,8 +121,8 @@ TEST_F(FlushSchedulerTest, TheEndOfAFlushStartsTheNext) {
   flushes_.Schedule();
   parts_.Seal("c");
   flushes_.Schedule();
-  ASSERT_EQ(parts_.jobs.size(), 2u);
-  parts_.jobs.RunAll();
+  ASSERT_EQ(parts_.held.size(), 2u);
+  parts_.held.RunAll();
   EXPECT_EQ(Sealed(), 0u);
   EXPECT_EQ(Files(), 3u);
 }
@@ -136,11 +137,11 @@ TEST_F(FlushSchedulerTest, AFailedFlushKeepsItsMemtableAndIsTriedAgainByTime) {
   EXPECT_TRUE(Ended()[0].status.IsNoSpace());
   EXPECT_EQ(parts_.planned, 1) << "of failures something follows, too";
   flushes_.Schedule();
-  EXPECT_EQ(parts_.jobs.size(), 0u) << "the retry is not due";
-  parts_.clock.Advance(Components::kRetryMs);
+  EXPECT_EQ(parts_.held.size(), 0u) << "the retry is not due";
+  parts_.clock.Advance(ComponentsForTest::kRetryMs);
   flushes_.Schedule();
-  ASSERT_EQ(parts_.jobs.size(), 1u);
-  parts_.jobs.RunAll();
+  ASSERT_EQ(parts_.held.size(), 1u);
+  parts_.held.RunAll();
   EXPECT_EQ(Files(), 1u);
   EXPECT_TRUE(parts_.faults.StatusOf(Work::kFlush).ok());
 }
@@ -148,7 +149,7 @@ TEST_F(FlushSchedulerTest, AFailedFlushKeepsItsMemtableAndIsTriedAgainByTime) {
 TEST_F(FlushSchedulerTest, AForcedRetryDoesNotWaitForItsTime) {
   FailOneFlush();
   flushes_.Schedule(/*force=*/true);
-  parts_.jobs.RunAll();
+  parts_.held.RunAll();
   EXPECT_EQ(Files(), 1u);
 }
 
@@ -156,12 +157,12 @@ TEST_F(FlushSchedulerTest, AFlushWhoseInstallFailedIsInstalledWithoutBeingWritte
   parts_.Seal("a");
   RefuseEdits();
   flushes_.Schedule();
-  parts_.jobs.RunAll();
+  parts_.held.RunAll();
   parts_.files.Disarm();
   EXPECT_EQ(Files(), 0u);
   EXPECT_EQ(Sealed(), 1u);
   flushes_.Schedule(/*force=*/true);
-  parts_.jobs.RunAll();
+  parts_.held.RunAll();
   ASSERT_EQ(Files(), 1u);
   EXPECT_EQ(Count(parts_.instance.counters.flushes), 1u);
   EXPECT_TRUE(parts_.IsThere(tree_.view()->version->levels[0].begin()->file->id.FileName()));
@@ -171,17 +172,17 @@ TEST_F(FlushSchedulerTest, ARetryThatAnotherFlushMadeNeedlessEndsAtOnce) {
   parts_.Seal("old");
   RefuseEdits();
   flushes_.Schedule();
-  parts_.jobs.RunAll();
+  parts_.held.RunAll();
   parts_.files.Disarm();
   flushes_.Schedule(/*force=*/true);
   parts_.Seal("new");
   flushes_.Schedule(/*force=*/true);
-  ASSERT_EQ(parts_.jobs.size(), 2u);
-  parts_.jobs.Run(1);
+  ASSERT_EQ(parts_.held.size(), 2u);
+  parts_.held.Run(1);
   EXPECT_EQ(Files(), 2u) << "the older one was written already";
   EXPECT_EQ(Running(), 1u);
   const size_t ended = Ended().size();
-  parts_.jobs.Run();
+  parts_.held.Run();
   EXPECT_EQ(Running(), 0u);
   EXPECT_EQ(tree_.job_counts().in_flight, 0u);
   EXPECT_EQ(Files(), 2u);
@@ -190,13 +191,13 @@ TEST_F(FlushSchedulerTest, ARetryThatAnotherFlushMadeNeedlessEndsAtOnce) {
 
 TEST_F(FlushSchedulerTest, AFlushThatCannotBeQueuedIsStartedLater) {
   parts_.Seal("a");
-  parts_.jobs.Refuse(true);
+  parts_.held.Refuse(true);
   EXPECT_THROW(flushes_.Schedule(), std::bad_alloc);
   EXPECT_EQ(Running(), 0u);
   EXPECT_EQ(tree_.job_counts().in_flight, 0u);
-  parts_.jobs.Refuse(false);
+  parts_.held.Refuse(false);
   flushes_.Schedule();
-  parts_.jobs.RunAll();
+  parts_.held.RunAll();
   EXPECT_EQ(Files(), 1u);
 }
 
@@ -209,7 +210,7 @@ TEST_F(FlushSchedulerTest, AQueuedFlushKeepsNoMemtableAlive) {
     tree_.Clear();
   }
   EXPECT_TRUE(run.expired());
-  EXPECT_EQ(parts_.jobs.size(), 1u);
+  EXPECT_EQ(parts_.held.size(), 1u);
 }
 
 TEST_F(FlushSchedulerTest, JobsArePlannedWithoutAMutex) {
@@ -226,7 +227,7 @@ TEST_F(FlushSchedulerTest, JobsArePlannedWithoutAMutex) {
   };
   parts_.Seal("a");
   flushes_.Schedule();
-  parts_.jobs.RunAll();
+  parts_.held.RunAll();
   EXPECT_EQ(planned, 1);
 }
 
@@ -236,7 +237,7 @@ TEST_F(FlushSchedulerTest, AllThatIsSealedIsFlushedHereIntoOneFile) {
   parts_.Seal("a");
   parts_.Seal("b");
   EXPECT_TRUE(flushes_.FlushAllHere().ok());
-  EXPECT_EQ(parts_.jobs.size(), 0u);
+  EXPECT_EQ(parts_.held.size(), 0u);
   EXPECT_EQ(Sealed(), 0u);
   ASSERT_EQ(Files(), 1u);
   EXPECT_EQ(tree_.view()->version->levels[0].begin()->file->records, 2u);
@@ -253,7 +254,7 @@ TEST_F(FlushSchedulerTest, AFlushHereReturnsItsFailure) {
 TEST_F(FlushSchedulerTest, AMemtableOfWhichNothingIsLeftMakesNoFile) {
   parts_.SealActive();
   flushes_.Schedule();
-  parts_.jobs.RunAll();
+  parts_.held.RunAll();
   EXPECT_EQ(Sealed(), 0u);
   EXPECT_EQ(Files(), 0u);
   EXPECT_EQ(Ended()[0].files, 0u);
@@ -263,13 +264,13 @@ TEST_F(FlushSchedulerTest, AMemtableOfWhichNothingIsLeftMakesNoFile) {
 TEST_F(FlushSchedulerTest, AWaitEndsOnceItsFlushIsInstalled) {
   std::atomic<uint64_t> seen{0};
   EXPECT_TRUE(flushes_.WaitUntil([] { return true; }, 0, &seen).ok());
-  EXPECT_EQ(parts_.jobs.poked(), 0) << "nobody waited";
+  EXPECT_EQ(parts_.held.poked(), 0) << "nobody waited";
   parts_.Seal("a");
   const auto flushed = [this] { return tree_.view()->sealed.empty(); };
   EXPECT_TRUE(flushes_.WaitUntil(flushed, 0, &seen).IsBusy());
-  EXPECT_EQ(parts_.jobs.size(), 1u) << "the wait has started the flush";
-  EXPECT_EQ(parts_.jobs.poked(), 1);
-  parts_.jobs.RunAll();
+  EXPECT_EQ(parts_.held.size(), 1u) << "the wait has started the flush";
+  EXPECT_EQ(parts_.held.poked(), 1);
+  parts_.held.RunAll();
   EXPECT_TRUE(flushes_.WaitUntil(flushed, 0, &seen).ok());
 }
 
@@ -278,16 +279,16 @@ TEST_F(FlushSchedulerTest, AWaitReturnsEachFailureOnceAndForcesTheRetry) {
   std::atomic<uint64_t> seen{0};
   const auto never = [] { return false; };
   EXPECT_TRUE(flushes_.WaitUntil(never, 0, &seen).IsNoSpace());
-  EXPECT_EQ(parts_.jobs.size(), 0u);
+  EXPECT_EQ(parts_.held.size(), 0u);
   EXPECT_TRUE(flushes_.WaitUntil(never, 0, &seen).IsBusy()) << "it was told of that one";
-  EXPECT_EQ(parts_.jobs.size(), 1u);
+  EXPECT_EQ(parts_.held.size(), 1u);
 }
 
 TEST_F(FlushSchedulerTest, AClosedInstanceFlushesNothing) {
   parts_.Seal("a");
   parts_.instance.closed = true;
   flushes_.Schedule(/*force=*/true);
-  EXPECT_EQ(parts_.jobs.size(), 0u);
+  EXPECT_EQ(parts_.held.size(), 0u);
   std::atomic<uint64_t> seen{0};
   EXPECT_TRUE(flushes_.WaitUntil([] { return true; }, 0, &seen).IsClosed());
 }
@@ -296,7 +297,7 @@ TEST_F(FlushSchedulerTest, ACancelledFlushIsNoFault) {
   parts_.Seal("a");
   flushes_.Schedule();
   parts_.instance.cancelled = true;
-  parts_.jobs.RunAll();
+  parts_.held.RunAll();
   EXPECT_EQ(Sealed(), 1u);
   EXPECT_TRUE(parts_.faults.StatusOf(Work::kFlush).ok());
   EXPECT_TRUE(parts_.faults.TakeEvents().empty());
@@ -307,13 +308,13 @@ TEST_F(FlushSchedulerTest, AWriteThatWaitsRetriesAtOnceAndIsToldOfLaterFailures)
   parts_.clock.AdvanceMicros(1);
   const uint64_t since = parts_.clock.MonotonicMicros();
   EXPECT_TRUE(flushes_.Relieve(since).ok()) << "the failure came before the write";
-  ASSERT_EQ(parts_.jobs.size(), 1u);
-  EXPECT_EQ(parts_.jobs.urged(), 1);
+  ASSERT_EQ(parts_.held.size(), 1u);
+  EXPECT_EQ(parts_.held.urged(), 1);
   RefuseKeyFiles();
-  parts_.jobs.RunAll();
+  parts_.held.RunAll();
   parts_.files.Disarm();
   EXPECT_TRUE(flushes_.Relieve(since).IsNoSpace());
-  EXPECT_EQ(parts_.jobs.size(), 0u);
+  EXPECT_EQ(parts_.held.size(), 0u);
 }
 
 TEST_F(FlushSchedulerTest, ADroppedTableLeavesTheManifestWithItsTombstonesUnlessItIsKnownAgain) {
@@ -326,7 +327,7 @@ TEST_F(FlushSchedulerTest, ADroppedTableLeavesTheManifestWithItsTombstonesUnless
   parts_.Seal("a")->dropped_tables = {kGone, kBack};
   parts_.Seal("b")->dropped_tables = {kGone};
   flushes_.Schedule();
-  parts_.jobs.RunAll();
+  parts_.held.RunAll();
   EXPECT_EQ(Sealed(), 0u);
   MutexLock install(tree_.versions.install_mutex());
   EXPECT_FALSE(tree_.versions.state().tables.contains(kGone));
@@ -334,26 +335,26 @@ TEST_F(FlushSchedulerTest, ADroppedTableLeavesTheManifestWithItsTombstonesUnless
 }
 
 TEST_F(FlushSchedulerTest, TheManifestKnowsWhichRecordsOfTheLogAreInFiles) {
-  Components parts([](DBOptions* options) { options->wal = WalMode::kWal; });
+  ComponentsForTest parts([](DBOptions* options) { options->wal = WalMode::kWal; });
   parts.Begin();
   Result<std::unique_ptr<log::LavaLog>> log =
       log::LavaLog::Open({.file_system = &parts.memory, .directory = "/wal"});
   ASSERT_TRUE(log.ok());
   ASSERT_TRUE(parts.wal.Open(std::move(log).value(), "/wal", std::nullopt).ok());
-  ASSERT_TRUE(parts.memory.SetContent(Components::PathOf("earlier.vsst"), "values").ok());
+  ASSERT_TRUE(parts.memory.SetContent(ComponentsForTest::PathOf("earlier.vsst"), "values").ok());
   parts.remover.AddReplayed("earlier.vsst");
-  const std::string key = Components::KeyOf("a");
+  const std::string key = ComponentsForTest::KeyOf("a");
   ASSERT_TRUE(parts.wal.Write(WalRecord::Kind::kPut, key, 0, "value").ok());
   const uint64_t last = parts.wal.last();
   parts.remover.SetReplayedThrough(last);
   parts.Seal("a")->wal_last = parts.wal.Seal();
   parts.files.Arm({.fault = Fault::kNoSpace, .path_contains = "MANIFEST"});
   parts.flushes.Schedule();
-  parts.jobs.RunAll();
+  parts.held.RunAll();
   parts.files.Disarm();
   EXPECT_TRUE(parts.IsThere("earlier.vsst"));
   parts.flushes.Schedule(/*force=*/true);
-  parts.jobs.RunAll();
+  parts.held.RunAll();
   EXPECT_FALSE(parts.IsThere("earlier.vsst"));
   MutexLock install(parts.tree.versions.install_mutex());
   EXPECT_EQ(parts.tree.versions.state().wal_flushed, last);

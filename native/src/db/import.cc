@@ -91,20 +91,22 @@ Status DBImpl::BuildImport(std::span<const ImportSource> imports, VersionEdit* f
     ManifestState state;
     LAVA_RETURN_IF_ERROR(DecodeMetadata(source.metadata, &files, &state)
                              .WithContext("import source " + std::to_string(i)));
-    if (state.partition_bytes != instance_->options.partition_bytes)
+    if (state.partition_bytes != components_.instance.options.partition_bytes)
       return Status::InvalidArgument("import source " + std::to_string(i) +
                                      " has partition_bytes " +
                                      std::to_string(state.partition_bytes) + ", the options say " +
-                                     std::to_string(instance_->options.partition_bytes));
+                                     std::to_string(components_.instance.options.partition_bytes));
     LAVA_RETURN_IF_ERROR(CheckMissing(source, *state.version));
-    LAVA_RETURN_IF_ERROR(UniteTables(state, instance_->environment, &tables));
-    const uint32_t lowest = std::max(source.partition_first, instance_->options.partition_first);
-    const uint32_t highest = std::min(source.partition_last, instance_->options.partition_last);
+    LAVA_RETURN_IF_ERROR(UniteTables(state, components_.instance.environment, &tables));
+    const uint32_t lowest =
+        std::max(source.partition_first, components_.instance.options.partition_first);
+    const uint32_t highest =
+        std::min(source.partition_last, components_.instance.options.partition_last);
     if (lowest > highest) continue;
     Clip clip;
-    PutBigEndian(&clip.lower, lowest, instance_->options.partition_bytes);
-    if (highest + 1 < 1u << (8 * instance_->options.partition_bytes))
-      PutBigEndian(&clip.upper, highest + 1, instance_->options.partition_bytes);
+    PutBigEndian(&clip.lower, lowest, components_.instance.options.partition_bytes);
+    if (highest + 1 < 1u << (8 * components_.instance.options.partition_bytes))
+      PutBigEndian(&clip.upper, highest + 1, components_.instance.options.partition_bytes);
     for (uint32_t level = 0; level < kLevelCountMax; ++level) {
       for (KeyFileEntry entry : state.version->levels[level]) {
         if (ClipBounds(clip, &entry)) first->Add(level, std::move(entry));

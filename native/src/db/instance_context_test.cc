@@ -9,13 +9,13 @@
 namespace lava {
 namespace {
 
-using testing::Components;
+using testing::ComponentsForTest;
 using testing::EventKind;
 using testing::FileCall;
 
 using ChangeOptions = std::function<void(DBOptions*)>;
 
-DBOptions ChangedOptions(Components* parts, const ChangeOptions& change) {
+DBOptions ChangedOptions(ComponentsForTest* parts, const ChangeOptions& change) {
   DBOptions options = parts->instance.options;
   change(&options);
   return options;
@@ -26,13 +26,13 @@ class InstanceContextTest : public ::testing::Test {
   Status OpenedWith(const ChangeOptions& change) { return With(change)->Open(); }
   std::unique_ptr<InstanceContext> With(const ChangeOptions& change,
                                         DBEnvironment environment = {}) {
-    environment.executor = &parts_.jobs;
+    environment.executor = &parts_.held;
     return std::make_unique<InstanceContext>(ChangedOptions(&parts_, change), "/other",
                                              environment);
   }
   uint64_t Errors() const { return instance_.counters.background_errors; }
 
-  Components parts_;
+  ComponentsForTest parts_;
   InstanceContext& instance_ = parts_.instance;
 };
 
@@ -71,7 +71,7 @@ TEST_F(InstanceContextTest, RefusesOptionsThatNoInstanceCanHave) {
 }
 
 TEST_F(InstanceContextTest, TakesTheHostsExecutorUnlessTheEnvironmentHasOne) {
-  EXPECT_EQ(instance_.executor, &parts_.jobs);
+  EXPECT_EQ(instance_.executor, &parts_.held);
   EXPECT_EQ(instance_.own_executor, nullptr);
   const uint32_t open = Host::Get().statistics().instances_open;
   InstanceContext context(instance_.options, "/other", {});
@@ -90,9 +90,9 @@ TEST_F(InstanceContextTest, AJobRunsUnderTheCloseGuardAndNotOnceItIsClosed) {
     EXPECT_FALSE(instance_.close_guard->Close(std::chrono::milliseconds(0))) << "the job is inside";
   });
   instance_.Submit(os::Priority::kCollection, [&] { ++runs; });
-  ASSERT_EQ(parts_.jobs.size(), 2u);
-  EXPECT_EQ(parts_.jobs.PriorityOf(1), os::Priority::kCollection);
-  parts_.jobs.RunAll();
+  ASSERT_EQ(parts_.held.size(), 2u);
+  EXPECT_EQ(parts_.held.PriorityOf(1), os::Priority::kCollection);
+  parts_.held.RunAll();
   EXPECT_EQ(runs, 1);
   EXPECT_TRUE(instance_.close_guard->Close(std::chrono::milliseconds(0)))
       << "nobody is left inside";
@@ -101,7 +101,7 @@ TEST_F(InstanceContextTest, AJobRunsUnderTheCloseGuardAndNotOnceItIsClosed) {
 TEST_F(InstanceContextTest, AJobThatThrowsIsCountedAndLeavesTheCloseGuard) {
   instance_.Submit(os::Priority::kFlush, [] { throw std::bad_alloc(); });
   instance_.Submit(os::Priority::kFlush, [] { throw std::runtime_error("job"); });
-  parts_.jobs.RunAll();
+  parts_.held.RunAll();
   EXPECT_EQ(Errors(), 2u);
   EXPECT_TRUE(instance_.close_guard->Close(std::chrono::milliseconds(0)));
 }
@@ -111,18 +111,18 @@ TEST_F(InstanceContextTest, TheEndOfAJobDeliversItsEvents) {
     instance_.notifier->Queue(&EventListener::OnTableDropped, [] { return TableDroppedInfo(); });
     EXPECT_EQ(parts_.listener->size(), 0u);
   });
-  parts_.jobs.RunAll();
+  parts_.held.RunAll();
   EXPECT_EQ(parts_.listener->count(EventKind::kTableDropped), 1u);
 }
 
 TEST_F(InstanceContextTest, AJobThatIsNotQueuedIsToldAsTheCallerLikes) {
-  parts_.jobs.Refuse(true);
+  parts_.held.Refuse(true);
   EXPECT_THROW(instance_.Submit(os::Priority::kFlush, [] {}), std::bad_alloc);
   EXPECT_FALSE(instance_.TrySubmit(os::Priority::kFlush, [] {}));
-  EXPECT_EQ(parts_.jobs.size(), 0u);
-  parts_.jobs.Refuse(false);
+  EXPECT_EQ(parts_.held.size(), 0u);
+  parts_.held.Refuse(false);
   EXPECT_TRUE(instance_.TrySubmit(os::Priority::kFlush, [] {}));
-  EXPECT_EQ(parts_.jobs.size(), 1u);
+  EXPECT_EQ(parts_.held.size(), 1u);
 }
 
 TEST_F(InstanceContextTest, FilesSurviveAPowerCutIfTheOptionsOrTheLogAskForThat) {
@@ -179,7 +179,7 @@ TEST_F(InstanceContextTest, AValueIsOversizeAboveItsPartOfTheMemtable) {
 TEST_F(InstanceContextTest, AJobWorksOnTheInstancesFilesUntilItIsCancelled) {
   const JobContext job = instance_.MakeJobContext(0);
   EXPECT_EQ(job.file_system, instance_.files);
-  EXPECT_EQ(job.directory, Components::kPath);
+  EXPECT_EQ(job.directory, ComponentsForTest::kPath);
   EXPECT_EQ(job.cache, instance_.lease->host()->cache());
   EXPECT_FALSE(*job.cancelled);
   instance_.cancelled = true;

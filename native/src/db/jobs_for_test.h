@@ -12,9 +12,7 @@
 #include <vector>
 
 #include "base/coding.h"
-#include "db/job_scheduler.h"
-#include "db/reader.h"
-#include "db/writer.h"
+#include "db/components.h"
 #include "job/job_context.h"
 #include "log/lava_log.h"
 #include "testing/fault_file_system.h"
@@ -40,15 +38,16 @@ class RefusingExecutor final : public testing::SimExecutor {
   std::function<void()> on_poke;  // is called once
 };
 
-/// The components of an instance, as DBImpl connects them, without DBImpl. The files are in memory,
-/// and jobs run when the test asks for it.
-/// Threads:    one.
-class PartsForTest final : public LeaseMember, public SpaceMember {
+/// The components of an instance without DBImpl. The files are in memory, and jobs run when the
+/// test asks for it. Threads:    one.
+class PartsForTest final : public LeaseMember, public SpaceMember, public Components {
  public:
   PartsForTest(const DBOptions& options, const DBEnvironment& environment)
-      : instance(options, "/db", environment) {}
-  PartsForTest(const PartsForTest&) = delete;
-  PartsForTest& operator=(const PartsForTest&) = delete;
+      : Components(options, "/db", environment, this) {
+    plan_jobs = [this] {
+      if (plans_after_flushes) jobs.Schedule();
+    };
+  }
   ~PartsForTest() override { Close(); }
 
   /// log: the write-ahead log, or null.
@@ -92,7 +91,7 @@ class PartsForTest final : public LeaseMember, public SpaceMember {
     instance.lease->Leave(this);
     tree.space.Leave();
     EXPECT_TRUE(instance.close_guard->Close(std::chrono::milliseconds(1)));
-    (void)snapshots.Clear();
+    (void)snapshots->Clear();
     writer.HideView();
     writer.SyncSegments();
     const std::unique_ptr<Wal> log = writer.Close();
@@ -201,49 +200,6 @@ class PartsForTest final : public LeaseMember, public SpaceMember {
   bool joined_ = false;
 
  public:
-  InstanceContext instance;
-  ChangelogLog changelog{instance.files, instance.path, instance.options.wal};
-  LateFiles late_files;
-  TableRegistry tables{instance.budget.counter(MemoryPurpose::kReaders),
-                       SeparationTuner::FirstLargeBytes(instance.options)};
-  SeparationTuner separation_tuner{instance.options, &tables};
-  BackgroundFaults faults{instance.clock, instance.notifier.get(),
-                          &instance.counters.background_errors, instance.environment.retry_us_min,
-                          instance.environment.retry_us_max};
-  SnapshotRegistry snapshots{instance.quota, instance.notifier};
-  TreeState tree{&instance,
-                 {.faults = &faults, .late_files = &late_files, .snapshots = &snapshots}};
-  WriteAheadLog wal{&instance.partitions, instance.options.wal, instance.files, instance.path};
-  FileRemover remover{&instance, &tree, &changelog, &faults};
-  FlushScheduler flushes{&instance,
-                         &tree,
-                         {.tables = &tables,
-                          .separation_tuner = &separation_tuner,
-                          .faults = &faults,
-                          .snapshots = &snapshots,
-                          .wal = &wal,
-                          .remover = &remover},
-                         [this] {
-                           if (plans_after_flushes) jobs.Schedule();
-                         }};
-  JobScheduler jobs{&instance,
-                    &tree,
-                    {.tables = &tables,
-                     .faults = &faults,
-                     .late_files = &late_files,
-                     .snapshots = &snapshots,
-                     .flushes = &flushes,
-                     .remover = &remover,
-                     .memory_waiter = this}};
-  Writer writer{&instance,
-                &tree,
-                {.tables = &tables,
-                 .separation_tuner = &separation_tuner,
-                 .wal = &wal,
-                 .changelog = &changelog,
-                 .flushes = &flushes,
-                 .jobs = &jobs}};
-  Reader reader{&instance, &tree, &tables, &snapshots};
   bool plans_after_flushes = false;
 };
 

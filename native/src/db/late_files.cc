@@ -81,44 +81,46 @@ Status OpenLate(const JobContext& context, const ValueFileMeta& file) {
 }  // namespace
 
 Status DBImpl::FileArrived(const std::string& name) {
-  const CloseGuard::Use use(instance_->close_guard.get());
+  const CloseGuard::Use use(components_.instance.close_guard.get());
   if (!use) return Status::Closed("the instance was closed");
   std::shared_ptr<FileMeta> key_file;
   std::shared_ptr<ValueFileMeta> value_file;
   {
-    const std::optional<LateFiles::Late> late = late_files_.Find(name);
+    const std::optional<LateFiles::Late> late = components_.late_files.Find(name);
     if (!late)
-      return Status::InvalidArgument("no file " + name + " is missing in " + instance_->path);
+      return Status::InvalidArgument("no file " + name + " is missing in " +
+                                     components_.instance.path);
     key_file = late->key_file.lock();
     value_file = late->value_file.lock();
   }
-  const std::string path = instance_->path + "/" + name;
+  const std::string path = components_.instance.path + "/" + name;
   Status status;
   if (key_file != nullptr) {
-    status = OpenLate(tree_->MakeJobContext(0), *key_file);
+    status = OpenLate(components_.tree.MakeJobContext(0), *key_file);
   } else if (value_file != nullptr) {
-    status = OpenLate(tree_->MakeJobContext(0), *value_file);
+    status = OpenLate(components_.tree.MakeJobContext(0), *value_file);
   } else {
-    status = instance_->files->Remove(path);
+    status = components_.instance.files->Remove(path);
     if (!status.ok() && !status.IsNotFound()) return status;
     status = Status::NotFound("no version names the file " + path + " any more");
   }
   // What could not be opened is still missing.
   if (!status.ok() && (key_file != nullptr || value_file != nullptr))
     return status.IsNotFound() ? Status::IOError("the file " + path + " is not there") : status;
-  late_files_.Erase(name);
-  const bool last_key_file = key_file != nullptr && !late_files_.any_key_file();
+  components_.late_files.Erase(name);
+  const bool last_key_file = key_file != nullptr && !components_.late_files.any_key_file();
   std::shared_ptr<const Version> version;
   {
-    MutexLock state(tree_->mutex());
-    version = tree_->version();
+    MutexLock state(components_.tree.mutex());
+    version = components_.tree.version();
   }
   // Both look at all files: not for each one that is of no use to them.
-  if (key_file != nullptr) jobs_->ScheduleCompactions();
-  if (last_key_file || !late_files_.AnyOf(*version)) jobs_->ScheduleCollections();
-  MutexLock state(tree_->mutex());
-  tree_->ReportJobs();
-  tree_->NotifyChanged();
+  if (key_file != nullptr) components_.jobs.ScheduleCompactions();
+  if (last_key_file || !components_.late_files.AnyOf(*version))
+    components_.jobs.ScheduleCollections();
+  MutexLock state(components_.tree.mutex());
+  components_.tree.ReportJobs();
+  components_.tree.NotifyChanged();
   return status;
 }
 
@@ -126,11 +128,11 @@ std::vector<Snapshot::File> DBImpl::MissingFiles() const {
   std::vector<Snapshot::File> missing;
   std::set<FileId> seen;  // a file may stand several times in a version
   const auto add = [&](const StoredFile& file, std::string name) {
-    if (late_files_.Contains(file.id) && seen.insert(file.id).second)
+    if (components_.late_files.Contains(file.id) && seen.insert(file.id).second)
       missing.push_back({std::move(name), file.bytes, file.crc32c, true});
   };
-  if (late_files_.empty()) return missing;
-  const ViewRef view = tree_->view();
+  if (components_.late_files.empty()) return missing;
+  const ViewRef view = components_.tree.view();
   if (!view) return missing;
   for (const auto& level : view->version->levels)
     for (const KeyFileEntry& entry : level) add(*entry.file, entry.file->id.FileName());
@@ -139,8 +141,9 @@ std::vector<Snapshot::File> DBImpl::MissingFiles() const {
 }
 
 void DBImpl::MarkMissing(std::vector<Snapshot::File>* files) const {
-  if (late_files_.empty()) return;
-  for (Snapshot::File& file : *files) file.missing = late_files_.Find(file.name).has_value();
+  if (components_.late_files.empty()) return;
+  for (Snapshot::File& file : *files)
+    file.missing = components_.late_files.Find(file.name).has_value();
 }
 
 }  // namespace lava

@@ -41,7 +41,7 @@ Result<std::unique_ptr<DB>> OpenDB(const DBOptions& options, const std::string& 
 }
 
 DBImpl::DBImpl(const DBOptions& options, std::string path, const DBEnvironment& environment)
-    : instance_(std::make_unique<InstanceContext>(options, std::move(path), environment)) {}
+    : components_(options, std::move(path), environment, this) {}
 
 DBImpl::~DBImpl() {
   // Closing is done again from where there was no memory for it.
@@ -50,64 +50,67 @@ DBImpl::~DBImpl() {
 }
 
 Status DBImpl::Start(std::span<const ImportSource> imports) {
-  LAVA_RETURN_IF_ERROR(instance_->Open());
-  LAVA_RETURN_IF_ERROR(instance_->syncs()
-                           ? instance_->files->CreateDurableDirectory(instance_->path)
-                           : instance_->files->CreateDirectory(instance_->path));
-  LAVA_ASSIGN_OR_RETURN(lifetime_.directory_lock, instance_->files->Lock(instance_->path));
+  LAVA_RETURN_IF_ERROR(components_.instance.Open());
+  LAVA_RETURN_IF_ERROR(
+      components_.instance.syncs()
+          ? components_.instance.files->CreateDurableDirectory(components_.instance.path)
+          : components_.instance.files->CreateDirectory(components_.instance.path));
+  LAVA_ASSIGN_OR_RETURN(lifetime_.directory_lock,
+                        components_.instance.files->Lock(components_.instance.path));
 
   LAVA_RETURN_IF_ERROR(OpenVersion(imports));
-  LAVA_RETURN_IF_ERROR(writer_->Replay());
+  LAVA_RETURN_IF_ERROR(components_.writer.Replay());
   {
-    MutexLock install(tree_->versions.install_mutex());
-    remover_->RemoveReplayed(tree_->versions.state().wal_flushed.value_or(0));
+    MutexLock install(components_.tree.versions.install_mutex());
+    components_.remover.RemoveReplayed(components_.tree.versions.state().wal_flushed.value_or(0));
   }
-  instance_->notifier->Deliver();
+  components_.instance.notifier->Deliver();
   return Status::OK();
 }
 
 Status DBImpl::OpenVersion(std::span<const ImportSource> imports) {
-  MutexLock install(tree_->versions.install_mutex());
+  MutexLock install(components_.tree.versions.install_mutex());
   VersionEdit first;
   LAVA_RETURN_IF_ERROR(OpenManifest(imports, &first));
   LAVA_RETURN_IF_ERROR(OpenWal(&first));
-  ManifestState next = tree_->versions.state();
+  ManifestState next = components_.tree.versions.state();
   LAVA_RETURN_IF_ERROR(ApplyEdit(first, &next));
   LAVA_RETURN_IF_ERROR(OpenFiles(*next.version, imports));
-  LAVA_RETURN_IF_ERROR(tree_->versions.Begin(first));
-  LAVA_RETURN_IF_ERROR(changelog_.Open(tree_->versions.origin(), tree_->versions.state().origins,
-                                       tree_->versions.state().entries_released.value_or(0)));
+  LAVA_RETURN_IF_ERROR(components_.tree.versions.Begin(first));
+  LAVA_RETURN_IF_ERROR(components_.changelog.Open(
+      components_.tree.versions.origin(), components_.tree.versions.state().origins,
+      components_.tree.versions.state().entries_released.value_or(0)));
   LAVA_RETURN_IF_ERROR(RemoveUnnamedFiles());
 
-  tables_.Recover(tree_->versions.state().tables);
-  instance_->lease->Join(this);
-  tree_->space.Join(this);
+  components_.tables.Recover(components_.tree.versions.state().tables);
+  components_.instance.lease->Join(this);
+  components_.tree.space.Join(this);
   lifetime_.joined = true;
-  writer_->Begin();
-  jobs_->Schedule();
+  components_.writer.Begin();
+  components_.jobs.Schedule();
   return Status::OK();
 }
 
 Status DBImpl::OpenManifest(std::span<const ImportSource> imports, VersionEdit* first) {
-  const Status recovered = tree_->versions.Recover();
+  const Status recovered = components_.tree.versions.Recover();
   if (recovered.ok()) {
     if (!imports.empty())
       return Status::InvalidArgument("import: the directory holds an instance already");
-    const uint32_t found = tree_->versions.state().partition_bytes;
-    if (found != instance_->options.partition_bytes)
+    const uint32_t found = components_.tree.versions.state().partition_bytes;
+    if (found != components_.instance.options.partition_bytes)
       return Status::InvalidArgument("the instance has partition_bytes " + std::to_string(found) +
                                      ", the options say " +
-                                     std::to_string(instance_->options.partition_bytes));
+                                     std::to_string(components_.instance.options.partition_bytes));
   } else if (recovered.IsNotFound()) {
-    if (imports.empty() && !instance_->options.create_if_missing)
+    if (imports.empty() && !components_.instance.options.create_if_missing)
       return Status::NotFound("no instance here, and options.create_if_missing is off");
-    tree_->versions.StartFresh();
-    first->partition_bytes = instance_->options.partition_bytes;
+    components_.tree.versions.StartFresh();
+    first->partition_bytes = components_.instance.options.partition_bytes;
     LAVA_RETURN_IF_ERROR(BuildImport(imports, first));
   } else {
     return recovered;
   }
-  tree_->versions.DrawOrigin(first);
+  components_.tree.versions.DrawOrigin(first);
   return Status::OK();
 }
 
@@ -115,12 +118,12 @@ Status DBImpl::OpenFiles(const Version& version, std::span<const ImportSource> i
   std::set<std::string_view> missing;
   for (const ImportSource& source : imports)
     missing.insert(source.missing.begin(), source.missing.end());
-  const JobContext context = tree_->MakeJobContext(0);
+  const JobContext context = components_.tree.MakeJobContext(0);
   for (const auto& level : version.levels) {
     for (const KeyFileEntry& entry : level) {
       if (entry.file->reader != nullptr) continue;
       if (missing.contains(entry.file->id.FileName())) {
-        late_files_.Add(entry.file);
+        components_.late_files.Add(entry.file);
         continue;
       }
       Result<std::shared_ptr<TableReader>> reader = OpenReader(context, *entry.file);
@@ -131,7 +134,7 @@ Status DBImpl::OpenFiles(const Version& version, std::span<const ImportSource> i
   for (const auto& [id, entry] : version.value_files) {
     if (entry.file->reader != nullptr) continue;
     if (missing.contains(id.ValueFileName())) {
-      late_files_.Add(entry.file);
+      components_.late_files.Add(entry.file);
       continue;
     }
     Result<std::shared_ptr<ValueReader>> reader = OpenValueReader(context, *entry.file);
@@ -143,21 +146,22 @@ Status DBImpl::OpenFiles(const Version& version, std::span<const ImportSource> i
 
 Status DBImpl::RemoveUnnamedFiles() {
   std::set<std::string> named;
-  for (const auto& level : tree_->versions.state().version->levels)
+  for (const auto& level : components_.tree.versions.state().version->levels)
     for (const KeyFileEntry& entry : level) named.insert(entry.file->id.FileName());
-  for (const auto& [id, entry] : tree_->versions.state().version->value_files)
+  for (const auto& [id, entry] : components_.tree.versions.state().version->value_files)
     named.insert(id.ValueFileName());
   LAVA_ASSIGN_OR_RETURN(const std::vector<std::string> names,
-                        instance_->files->List(instance_->path));
+                        components_.instance.files->List(components_.instance.path));
   for (const std::string& name : names) {
     const bool unnamed = IsDataFile(name) && !named.contains(name);
-    if (!unnamed && !tree_->versions.IsOldManifest(name)) continue;
-    if (wal_.enabled() && name.ends_with(".vsst")) {
-      if (!changelog_.Holds(name)) remover_->AddReplayed(name);
+    if (!unnamed && !components_.tree.versions.IsOldManifest(name)) continue;
+    if (components_.wal.enabled() && name.ends_with(".vsst")) {
+      if (!components_.changelog.Holds(name)) components_.remover.AddReplayed(name);
       continue;
     }
-    const Status status = instance_->files->Remove(instance_->path + "/" + name);
-    remover_->TellRemoved(name, status);
+    const Status status =
+        components_.instance.files->Remove(components_.instance.path + "/" + name);
+    components_.remover.TellRemoved(name, status);
     if (!status.ok() && !status.IsNotFound()) return status;
   }
   return Status::OK();
@@ -165,31 +169,32 @@ Status DBImpl::RemoveUnnamedFiles() {
 
 Status DBImpl::Close() {
   LAVA_RETURN_IF_ERROR(CloseNow());
-  instance_->notifier->End();
+  components_.instance.notifier->End();
   return Status::OK();
 }
 
 Status DBImpl::CloseNow() {
   MutexLock close(&lifetime_.mutex);
   if (lifetime_.torn_down) return Status::OK();
-  if (!instance_->closed.load()) {
+  if (!components_.instance.closed.load()) {
     {
       // Else a thread that publishes a view could look at closed before, and call writers off
       // attention behind it.
-      MutexLock state(tree_->mutex());
-      instance_->closed = true;
-      tree_->UpdateAttention();
-      tree_->NotifyChanged();
+      MutexLock state(components_.tree.mutex());
+      components_.instance.closed = true;
+      components_.tree.UpdateAttention();
+      components_.tree.NotifyChanged();
     }
-    jobs_->manual_compactions()->Close();
-    instance_->cancelled = true;
-    if (lifetime_.joined) instance_->lease->Leave(this);
-    tree_->space.Leave();
+    components_.jobs.manual_compactions()->Close();
+    components_.instance.cancelled = true;
+    if (lifetime_.joined) components_.instance.lease->Leave(this);
+    components_.tree.space.Leave();
   }
-  // Jobs look at instance_->cancelled between records, but nothing breaks off a call to the system.
-  if (!instance_->close_guard->Close(
-          std::chrono::milliseconds(std::max(instance_->environment.wait_ms_max, 1u))))
-    return Status::Busy("close " + instance_->path +
+  // Jobs look at components_.instance.cancelled between records, but nothing breaks off a call to
+  // the system.
+  if (!components_.instance.close_guard->Close(
+          std::chrono::milliseconds(std::max(components_.instance.environment.wait_ms_max, 1u))))
+    return Status::Busy("close " + components_.instance.path +
                         ": a background job is amid a call to the system");
   TearDown();
   lifetime_.torn_down = true;
@@ -203,28 +208,28 @@ std::string DBImpl::LeftOpen() const {
 
 // No job or snapshot is inside the close guard, and none can enter.
 void DBImpl::TearDown() {
-  lifetime_.left_open = snapshots_->Clear();
-  instance_->notifier->StallIs(std::nullopt, Status::Closed("the instance was closed"),
-                               instance_->clock->MonotonicMicros());
-  writer_->HideView();
-  remover_->RemoveObsolete();
-  writer_->SyncSegments();
+  lifetime_.left_open = components_.snapshots->Clear();
+  components_.instance.notifier->StallIs(std::nullopt, Status::Closed("the instance was closed"),
+                                         components_.instance.clock->MonotonicMicros());
+  components_.writer.HideView();
+  components_.remover.RemoveObsolete();
+  components_.writer.SyncSegments();
   std::unique_ptr<Wal> wal;  // ends without a mutex, because this may be the log's last user
   {
     // A thread that creates or drops a table holds this mutex from its look at closed on.
-    MutexLock install(tree_->versions.install_mutex());
-    wal = writer_->Close();
-    MutexLock state(tree_->mutex());
-    tree_->versions.Close();
-    tree_->Clear();
+    MutexLock install(components_.tree.versions.install_mutex());
+    wal = components_.writer.Close();
+    MutexLock state(components_.tree.mutex());
+    components_.tree.versions.Close();
+    components_.tree.Clear();
   }
   wal.reset();
-  late_files_.Clear();
-  tables_.ForgetDeadRanges();
-  jobs_->Clear();
+  components_.late_files.Clear();
+  components_.tables.ForgetDeadRanges();
+  components_.jobs.Clear();
   lifetime_.directory_lock.reset();
-  instance_->lease->job_memory()->Forget(this);
-  instance_->Close();
+  components_.instance.lease->job_memory()->Forget(this);
+  components_.instance.Close();
 }
 
 }  // namespace lava

@@ -4,27 +4,27 @@ namespace lava {
 
 Status DBImpl::GetTo(Table* table, KeyRef key, PinnedValue* value, ValueSink* sink,
                      Snapshot* snapshot) {
-  return reader_.points().Get(table, key, value, sink, snapshot);
+  return components_.reader.points().Get(table, key, value, sink, snapshot);
 }
 
 Status DBImpl::Contains(Table* table, KeyRef key, Snapshot* snapshot) {
-  return reader_.points().Contains(table, key, snapshot);
+  return components_.reader.points().Contains(table, key, snapshot);
 }
 
 Status DBImpl::ContainsPrefix(Table* table, Slice prefix, Snapshot* snapshot) {
-  return reader_.scans().ContainsPrefix(table, prefix, snapshot);
+  return components_.reader.scans().ContainsPrefix(table, prefix, snapshot);
 }
 
 Status DBImpl::Scan(Table* table, const ScanRequest& request, ScanPage* page, Snapshot* snapshot) {
-  const Status status = reader_.scans().Scan(table, request, page, snapshot);
-  if (status.ok() && !request.keys_only) jobs_->LookForOrdering();
+  const Status status = components_.reader.scans().Scan(table, request, page, snapshot);
+  if (status.ok() && !request.keys_only) components_.jobs.LookForOrdering();
   return status;
 }
 
 Status DBImpl::ScanTables(const TablesScanRequest& request, TablesScanPage* page,
                           Snapshot* snapshot) {
-  const Status status = reader_.scans().ScanTables(request, page, snapshot);
-  if (status.ok()) jobs_->LookForOrdering();
+  const Status status = components_.reader.scans().ScanTables(request, page, snapshot);
+  if (status.ok()) components_.jobs.LookForOrdering();
   return status;
 }
 

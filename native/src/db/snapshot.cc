@@ -206,17 +206,18 @@ Status SnapshotImpl::Files(std::vector<File>* files, std::string* metadata) {
 }
 
 Status DBImpl::DamageIn(const Version& version) const {
-  return faults_.DamageOf(version).WithContext("checkpoint of " + instance_->path);
+  return components_.faults.DamageOf(version).WithContext("checkpoint of " +
+                                                          components_.instance.path);
 }
 
 Result<std::shared_ptr<Snapshot>> DBImpl::TakeSnapshot() {
   std::shared_ptr<Snapshot> taken;
-  const Status status = writer_->SealForSnapshot([&](ViewRef view, auto tables) {
-    taken =
-        std::make_shared<SnapshotImpl>(this, instance_->close_guard, snapshots_, std::move(view),
-                                       std::move(tables), faults_.flush_failures());
+  const Status status = components_.writer.SealForSnapshot([&](ViewRef view, auto tables) {
+    taken = std::make_shared<SnapshotImpl>(this, components_.instance.close_guard,
+                                           components_.snapshots, std::move(view),
+                                           std::move(tables), components_.faults.flush_failures());
   });
-  instance_->notifier->Deliver();
+  components_.instance.notifier->Deliver();
   LAVA_RETURN_IF_ERROR(status);
   return taken;
 }

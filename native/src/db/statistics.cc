@@ -8,7 +8,7 @@ namespace lava {
 
 DBStatistics DBImpl::statistics() const {
   DBStatistics out;
-  const ViewRef view = tree_->view();
+  const ViewRef view = components_.tree.view();
   if (view) {
     if (view->active != nullptr) {
       out.memtable_active_bytes = view->active->arena_bytes();
@@ -46,16 +46,16 @@ DBStatistics DBImpl::statistics() const {
     out.live_files += out.value_files;
     out.live_file_bytes += out.value_file_bytes;
   }
-  out.pinned_file_bytes = tree_->versions.obsolete_files().pinned_bytes();
-  out.damaged_files = faults_.damaged_files();
-  out.pending_compaction_bytes = jobs_->PendingCompactionBytes();
+  out.pinned_file_bytes = components_.tree.versions.obsolete_files().pinned_bytes();
+  out.damaged_files = components_.faults.damaged_files();
+  out.pending_compaction_bytes = components_.jobs.PendingCompactionBytes();
   {
-    MutexLock state(tree_->mutex());
-    out.running_flushes = tree_->sealed().running();
-    out.running_compactions = tree_->job_counts().compactions;
-    out.running_collections = tree_->job_counts().collections;
+    MutexLock state(components_.tree.mutex());
+    out.running_flushes = components_.tree.sealed().running();
+    out.running_compactions = components_.tree.job_counts().compactions;
+    out.running_collections = components_.tree.job_counts().collections;
   }
-  const SpaceState space = tree_->space.state();
+  const SpaceState space = components_.tree.space.state();
   out.space_pressure_percent =
       static_cast<uint64_t>(std::max(space.own.fullness, space.process.writes.fullness) * 100);
   if (view) {
@@ -64,67 +64,67 @@ DBStatistics DBImpl::statistics() const {
     out.estimated_hidden_bytes = of_version.hidden_raw_value_bytes;
   }
   const auto get = [](const Counters::Counter& c) { return c.load(std::memory_order_relaxed); };
-  out.flushes = get(instance_->counters.flushes);
-  out.compactions = get(instance_->counters.compactions);
-  out.trivial_moves = get(instance_->counters.trivial_moves);
-  out.flush_bytes_written = get(instance_->counters.flush_bytes_written);
-  out.memtable_killed_bytes += get(instance_->counters.memtable_killed_bytes);
-  out.compaction_bytes_read = get(instance_->counters.compaction_bytes_read);
-  out.compaction_bytes_written = get(instance_->counters.compaction_bytes_written);
-  out.user_bytes_written = get(instance_->counters.user_bytes_written);
-  out.reads = get(instance_->counters.reads);
-  out.writes = get(instance_->counters.writes);
-  out.scans = get(instance_->counters.scans);
-  out.records_stepped_over = get(instance_->counters.records_stepped_over);
-  for (const CacheUse* use :
-       {&instance_->read_counters.cache, &instance_->value_read_counters.cache}) {
+  out.flushes = get(components_.instance.counters.flushes);
+  out.compactions = get(components_.instance.counters.compactions);
+  out.trivial_moves = get(components_.instance.counters.trivial_moves);
+  out.flush_bytes_written = get(components_.instance.counters.flush_bytes_written);
+  out.memtable_killed_bytes += get(components_.instance.counters.memtable_killed_bytes);
+  out.compaction_bytes_read = get(components_.instance.counters.compaction_bytes_read);
+  out.compaction_bytes_written = get(components_.instance.counters.compaction_bytes_written);
+  out.user_bytes_written = get(components_.instance.counters.user_bytes_written);
+  out.reads = get(components_.instance.counters.reads);
+  out.writes = get(components_.instance.counters.writes);
+  out.scans = get(components_.instance.counters.scans);
+  out.records_stepped_over = get(components_.instance.counters.records_stepped_over);
+  for (const CacheUse* use : {&components_.instance.read_counters.cache,
+                              &components_.instance.value_read_counters.cache}) {
     out.cache_used_bytes += get(use->used_bytes);
     out.cache_hits += get(use->hits);
     out.cache_misses += get(use->misses);
   }
-  out.filter_useful = get(instance_->read_counters.filter_useful);
-  out.block_reads = get(instance_->read_counters.block_reads);
-  out.stall_us = get(instance_->counters.stall_us);
-  out.space_stall_us = get(instance_->counters.space_stall_us);
-  out.flush_stall_us = get(instance_->counters.flush_stall_us);
-  out.compaction_stall_us = get(instance_->counters.compaction_stall_us);
-  out.background_errors = get(instance_->counters.background_errors);
-  out.records_expired = get(instance_->counters.records_expired);
-  out.value_bytes_written = get(instance_->counters.value_bytes_written);
-  out.values_logged = get(instance_->counters.values_logged);
-  out.external_values = get(instance_->counters.external_values);
-  out.entry_bytes = get(instance_->counters.entry_bytes);
-  out.value_reads = get(instance_->value_read_counters.value_reads);
-  out.value_bytes_read = get(instance_->value_read_counters.value_bytes_read);
-  out.collections = get(instance_->counters.collections);
-  out.collection_bytes_read = get(instance_->counters.collection_bytes_read);
-  out.collection_input_bytes = get(instance_->counters.collection_input_bytes);
-  out.collection_bytes_written = get(instance_->counters.collection_bytes_written);
-  out.collection_values_dead = get(instance_->counters.collection_values_dead);
-  out.value_files_expired = get(instance_->counters.value_files_expired);
-  out.merged_value_bytes = get(instance_->counters.merged_value_bytes);
-  out.merged_for_garbage_bytes = get(instance_->counters.merged_for_garbage_bytes);
-  out.merged_for_order_bytes = get(instance_->counters.merged_for_order_bytes);
-  out.merged_down_bytes = get(instance_->counters.merged_down_bytes);
-  out.flush_cpu_us = get(instance_->counters.flush_cpu_us);
-  out.compaction_cpu_us = get(instance_->counters.compaction_cpu_us);
-  out.collection_cpu_us = get(instance_->counters.collection_cpu_us);
-  out.versions_installed = get(instance_->counters.versions_installed);
-  out.install_cpu_us = get(instance_->counters.install_cpu_us);
-  out.files_installed = get(instance_->counters.files_installed);
-  out.files_refused_direct = instance_->files->files_refused_direct();
-  out.snapshots_given_up = get(instance_->counters.snapshots_given_up);
-  out.snapshots_open = snapshots_->size();
-  out.listener_failures = instance_->notifier->listener_failures();
-  out.events_dropped = instance_->notifier->events_dropped();
+  out.filter_useful = get(components_.instance.read_counters.filter_useful);
+  out.block_reads = get(components_.instance.read_counters.block_reads);
+  out.stall_us = get(components_.instance.counters.stall_us);
+  out.space_stall_us = get(components_.instance.counters.space_stall_us);
+  out.flush_stall_us = get(components_.instance.counters.flush_stall_us);
+  out.compaction_stall_us = get(components_.instance.counters.compaction_stall_us);
+  out.background_errors = get(components_.instance.counters.background_errors);
+  out.records_expired = get(components_.instance.counters.records_expired);
+  out.value_bytes_written = get(components_.instance.counters.value_bytes_written);
+  out.values_logged = get(components_.instance.counters.values_logged);
+  out.external_values = get(components_.instance.counters.external_values);
+  out.entry_bytes = get(components_.instance.counters.entry_bytes);
+  out.value_reads = get(components_.instance.value_read_counters.value_reads);
+  out.value_bytes_read = get(components_.instance.value_read_counters.value_bytes_read);
+  out.collections = get(components_.instance.counters.collections);
+  out.collection_bytes_read = get(components_.instance.counters.collection_bytes_read);
+  out.collection_input_bytes = get(components_.instance.counters.collection_input_bytes);
+  out.collection_bytes_written = get(components_.instance.counters.collection_bytes_written);
+  out.collection_values_dead = get(components_.instance.counters.collection_values_dead);
+  out.value_files_expired = get(components_.instance.counters.value_files_expired);
+  out.merged_value_bytes = get(components_.instance.counters.merged_value_bytes);
+  out.merged_for_garbage_bytes = get(components_.instance.counters.merged_for_garbage_bytes);
+  out.merged_for_order_bytes = get(components_.instance.counters.merged_for_order_bytes);
+  out.merged_down_bytes = get(components_.instance.counters.merged_down_bytes);
+  out.flush_cpu_us = get(components_.instance.counters.flush_cpu_us);
+  out.compaction_cpu_us = get(components_.instance.counters.compaction_cpu_us);
+  out.collection_cpu_us = get(components_.instance.counters.collection_cpu_us);
+  out.versions_installed = get(components_.instance.counters.versions_installed);
+  out.install_cpu_us = get(components_.instance.counters.install_cpu_us);
+  out.files_installed = get(components_.instance.counters.files_installed);
+  out.files_refused_direct = components_.instance.files->files_refused_direct();
+  out.snapshots_given_up = get(components_.instance.counters.snapshots_given_up);
+  out.snapshots_open = components_.snapshots->size();
+  out.listener_failures = components_.instance.notifier->listener_failures();
+  out.events_dropped = components_.instance.notifier->events_dropped();
   return out;
 }
 
 TableStatistics DBImpl::table_statistics(Table* table) const {
   TableStatistics out;
   TableImpl* impl;
-  const ViewRef view = tree_->view();
-  if (!tables_.Check(table, &impl).ok() || !view) return out;
+  const ViewRef view = components_.tree.view();
+  if (!components_.tables.Check(table, &impl).ok() || !view) return out;
   for (const auto& level : view->version->levels) {
     for (const KeyFileEntry& entry : level) {
       const auto it = entry.file->tables.find(impl->id());
@@ -144,7 +144,7 @@ TableStatistics DBImpl::table_statistics(Table* table) const {
                               static_cast<double>(std::max<uint64_t>(1, garbage.raw_bytes)));
   }
   out.separation_bytes = impl->separation_now();
-  const uint64_t large = separation_tuner_.LargeBytesNow(*impl);
+  const uint64_t large = components_.separation_tuner.LargeBytesNow(*impl);
   out.large_bytes = large == UINT64_MAX ? 0 : large;
   return out;
 }

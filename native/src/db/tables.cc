@@ -5,29 +5,31 @@ namespace lava {
 
 Result<Table*> DBImpl::CreateTable(std::string_view name, const TableOptions& options) {
   LAVA_RETURN_IF_ERROR(TableRegistry::Validate(name, options));
-  const TableRegistration table{std::string(name), instance_->environment.table_id_of_name(name),
-                                options};
-  MutexLock install(tree_->versions.install_mutex());
-  if (instance_->closed.load()) return Status::Closed("the instance was closed");
-  LAVA_ASSIGN_OR_RETURN(const TableRegistry::Difference difference, tables_.Compare(table));
+  const TableRegistration table{std::string(name),
+                                components_.instance.environment.table_id_of_name(name), options};
+  MutexLock install(components_.tree.versions.install_mutex());
+  if (components_.instance.closed.load()) return Status::Closed("the instance was closed");
+  LAVA_ASSIGN_OR_RETURN(const TableRegistry::Difference difference,
+                        components_.tables.Compare(table));
   // The manifest has a dropped table until a flush has written the table's range tombstones.
   const bool was_dropped = difference == TableRegistry::Difference::kNew &&
-                           tree_->versions.state().tables.contains(table.id);
+                           components_.tree.versions.state().tables.contains(table.id);
   if (difference != TableRegistry::Difference::kNone) LAVA_RETURN_IF_ERROR(LogTable(table));
   // Without this record a replay of the log would drop the new table with the old one.
-  if (was_dropped) LAVA_RETURN_IF_ERROR(writer_->LogCreated(table));
-  return static_cast<Table*>(tables_.Register(table, instance_->lease->capacity_bytes()));
+  if (was_dropped) LAVA_RETURN_IF_ERROR(components_.writer.LogCreated(table));
+  return static_cast<Table*>(
+      components_.tables.Register(table, components_.instance.lease->capacity_bytes()));
 }
 
 Status DBImpl::LogTable(const TableRegistration& table) {
   VersionEdit edit;
   edit.registered.push_back(table);
-  return tree_->Log(edit);
+  return components_.tree.Log(edit);
 }
 
 Status DBImpl::SetTableOptions(Table* table, const TableOptions& options) {
   TableImpl* impl;
-  LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
+  LAVA_RETURN_IF_ERROR(components_.tables.Check(table, &impl));
   return CreateTable(impl->name(), options).status();
 }
 
@@ -36,12 +38,12 @@ Status DBImpl::SetTableOptions(Table* table, const TableOptions& options) {
 // write-ahead log loses neither, because one record of the log has both.
 Status DBImpl::DropTable(Table* table) {
   TableImpl* impl;
-  LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
+  LAVA_RETURN_IF_ERROR(components_.tables.Check(table, &impl));
   {
-    MutexLock install(tree_->versions.install_mutex());
-    LAVA_RETURN_IF_ERROR(writer_->DropTable(impl));
+    MutexLock install(components_.tree.versions.install_mutex());
+    LAVA_RETURN_IF_ERROR(components_.writer.DropTable(impl));
   }
-  instance_->notifier->Deliver();
+  components_.instance.notifier->Deliver();
   return Status::OK();
 }
 

@@ -12,7 +12,7 @@
 namespace lava {
 namespace {
 
-using testing::Components;
+using testing::ComponentsForTest;
 using testing::Fault;
 using testing::FileCall;
 
@@ -22,7 +22,7 @@ class TreeStateTest : public ::testing::Test {
  protected:
   TreeStateTest() { parts_.Begin(); }
   // Whether the newest view is of the state of this moment.
-  static void ExpectViewIsNow(Components* parts) {
+  static void ExpectViewIsNow(ComponentsForTest* parts) {
     MutexLock state(parts->tree.mutex());
     const ViewRef view = parts->tree.view();
     ASSERT_TRUE(view);
@@ -53,7 +53,7 @@ class TreeStateTest : public ::testing::Test {
     return parts_.instance.budget.counter(MemoryPurpose::kMetadata)->used();
   }
 
-  Components parts_;
+  ComponentsForTest parts_;
   TreeState& tree_ = parts_.tree;
 };
 
@@ -66,7 +66,7 @@ TEST_F(TreeStateTest, TheViewIsAlwaysOfTheStateOfThisMoment) {
   EXPECT_EQ(tree_.view()->sealed, (SealedMemTables::Runs{second, first})) << "newest first";
   EXPECT_TRUE(tree_.has_older());
   EXPECT_TRUE(tree_.is_flushing());
-  parts_.Install(Components::Adding(parts_.NewFile()));
+  parts_.Install(ComponentsForTest::Adding(parts_.NewFile()));
   ExpectViewIsNow(&parts_);
   EXPECT_EQ(FilesIn(tree_.view()), 1u);
   EXPECT_EQ(tree_.view()->totals.records, 1u);
@@ -74,12 +74,12 @@ TEST_F(TreeStateTest, TheViewIsAlwaysOfTheStateOfThisMoment) {
 
 TEST_F(TreeStateTest, AHeldViewKeepsItsMemtablesAndFiles) {
   const std::shared_ptr<FileMeta> file = parts_.NewFile();
-  parts_.Install(Components::Adding(file));
+  parts_.Install(ComponentsForTest::Adding(file));
   const std::shared_ptr<SealedRun> run = parts_.Seal("a");
   const ViewRef held = tree_.view();
   const std::shared_ptr<MemTable> active = held->active;
   parts_.Seal("b");
-  parts_.Install(Components::Removing(file));
+  parts_.Install(ComponentsForTest::Removing(file));
   EXPECT_EQ(held->active, active);
   EXPECT_EQ(held->sealed, SealedMemTables::Runs{run});
   ASSERT_EQ(FilesIn(held), 1u);
@@ -101,7 +101,7 @@ TEST_F(TreeStateTest, APreparedSealChangesNothing) {
 }
 
 TEST_F(TreeStateTest, ReadersHaveALoggedEditOnceItIsAdopted) {
-  ASSERT_TRUE(parts_.Log(Components::Adding(parts_.NewFile())).ok());
+  ASSERT_TRUE(parts_.Log(ComponentsForTest::Adding(parts_.NewFile())).ok());
   EXPECT_EQ(tree_.versions.newest()->levels[0].size(), 1u);
   EXPECT_EQ(FilesIn(tree_.view()), 0u);
   EXPECT_FALSE(tree_.has_older());
@@ -122,7 +122,7 @@ TEST_F(TreeStateTest, TheFileOfAFlushTakesThePlaceOfItsMemtables) {
   parts_.Seal("a");
   const std::shared_ptr<FlushGroup> group = StartFlush();
   const std::shared_ptr<SealedRun> newer = parts_.Seal("b");
-  ASSERT_TRUE(parts_.Log(Components::Adding(parts_.NewFile()), group.get()).ok());
+  ASSERT_TRUE(parts_.Log(ComponentsForTest::Adding(parts_.NewFile()), group.get()).ok());
   EXPECT_TRUE(group->logged);
   EXPECT_EQ(tree_.view()->sealed.size(), 2u) << "readers do not have the file yet";
   parts_.Adopt();
@@ -152,7 +152,7 @@ TEST_F(TreeStateTest, AnEditThatTheManifestRefusesIsOfNoFlush) {
   parts_.Seal("a");
   const std::shared_ptr<FlushGroup> group = StartFlush();
   parts_.files.Arm({.fault = Fault::kNoSpace, .path_contains = "MANIFEST"});
-  EXPECT_TRUE(parts_.Log(Components::Adding(parts_.NewFile()), group.get()).IsNoSpace());
+  EXPECT_TRUE(parts_.Log(ComponentsForTest::Adding(parts_.NewFile()), group.get()).IsNoSpace());
   parts_.files.Disarm();
   EXPECT_FALSE(group->logged);
   EXPECT_FALSE(tree_.attention()) << "the manifest can be written again";
@@ -162,7 +162,7 @@ TEST_F(TreeStateTest, AnEditThatTheManifestRefusesIsOfNoFlush) {
 }
 
 TEST_F(TreeStateTest, ASnapshotHasAllButTheActiveMemtableAndEndsAFlush) {
-  parts_.Install(Components::Adding(parts_.NewFile()));
+  parts_.Install(ComponentsForTest::Adding(parts_.NewFile()));
   const std::shared_ptr<SealedRun> run = parts_.Seal("a");
   {
     MutexLock state(tree_.mutex());
@@ -177,19 +177,19 @@ TEST_F(TreeStateTest, ASnapshotHasAllButTheActiveMemtableAndEndsAFlush) {
 }
 
 TEST_F(TreeStateTest, WritesTakeTheSlowPathFromTheStallsTriggerOn) {
-  Components parts([](DBOptions* options) {
+  ComponentsForTest parts([](DBOptions* options) {
     options->l0_compaction_trigger = 1;
     options->l0_stall_trigger = 3;
   });
   parts.Begin();
   for (int i = 0; i < 3; ++i) {
     const std::string lower = "a" + std::to_string(i);
-    parts.Install(Components::Adding(parts.NewFile(lower, lower + "z")));
+    parts.Install(ComponentsForTest::Adding(parts.NewFile(lower, lower + "z")));
   }
   EXPECT_FALSE(parts.tree.attention()) << "no key is in more than one file";
   for (int more = 0; more < 2; ++more) {
     EXPECT_FALSE(parts.tree.attention());
-    parts.Install(Components::Adding(parts.NewFile("a1", "a1z")));
+    parts.Install(ComponentsForTest::Adding(parts.NewFile("a1", "a1z")));
   }
   EXPECT_TRUE(parts.tree.attention());
   MutexLock state(parts.tree.mutex());
@@ -205,17 +205,17 @@ TEST_F(TreeStateTest, WritesTakeTheSlowPathOnceTheInstanceIsClosed) {
 }
 
 TEST_F(TreeStateTest, WritesTakeTheSlowPathOnceTheManifestIsReadOnly) {
-  Components parts([](DBOptions* options) { options->sync = true; });
+  ComponentsForTest parts([](DBOptions* options) { options->sync = true; });
   parts.Begin();
   parts.files.Arm({.only = FileCall::kSync, .path_contains = "MANIFEST"});
-  EXPECT_FALSE(parts.Log(Components::Adding(parts.NewFile())).ok());
+  EXPECT_FALSE(parts.Log(ComponentsForTest::Adding(parts.NewFile())).ok());
   parts.files.Disarm();
   EXPECT_TRUE(parts.tree.attention());
 }
 
 TEST_F(TreeStateTest, AClosedTreeHasNoViewAndChargesNothing) {
   const std::shared_ptr<FileMeta> file = parts_.NewFile();
-  parts_.Install(Components::Adding(file));
+  parts_.Install(ComponentsForTest::Adding(file));
   std::weak_ptr<SealedRun> run = parts_.Seal("a");
   MutexLock install(tree_.versions.install_mutex());
   MutexLock state(tree_.mutex());
@@ -241,10 +241,10 @@ TEST_F(TreeStateTest, TheDescriptionOfTheInstalledVersionIsCharged) {
   EXPECT_EQ(MetadataBytes(), expected());
   const std::shared_ptr<FileMeta> file = parts_.NewFile();
   const uint64_t before = MetadataBytes();
-  parts_.Install(Components::Adding(file));
+  parts_.Install(ComponentsForTest::Adding(file));
   EXPECT_GT(MetadataBytes(), before);
   EXPECT_EQ(MetadataBytes(), expected());
-  parts_.Install(Components::Removing(file));
+  parts_.Install(ComponentsForTest::Removing(file));
   EXPECT_EQ(MetadataBytes(), expected());
 }
 
@@ -297,9 +297,9 @@ TEST_F(TreeStateTest, TheUseOfSpaceNamesPinnedFilesAndFailures) {
   EXPECT_EQ(WorkNow().pinned_bytes, 0u);
   EXPECT_EQ(WorkNow().failure, "");
   std::shared_ptr<FileMeta> file = parts_.NewFile();
-  parts_.Install(Components::Adding(file));
+  parts_.Install(ComponentsForTest::Adding(file));
   const ViewRef held = tree_.view();
-  parts_.Install(Components::Removing(file));
+  parts_.Install(ComponentsForTest::Removing(file));
   EXPECT_EQ(WorkNow().pinned_bytes, file->bytes);
   EXPECT_EQ(WorkNow().oldest_snapshot, SpaceReport::kNoSnapshot);
   parts_.faults.Failed(BackgroundFaults::Work::kFlush, Status::NoSpace("full"), 0, {}, Version());

@@ -12,22 +12,23 @@ std::string WalDirectory(const DBOptions& options, const std::string& path) {
 }
 
 Status DBImpl::OpenWal(VersionEdit* first) {
-  const std::optional<uint64_t> flushed = tree_->versions.state().wal_flushed;
-  if (instance_->options.wal == WalMode::kNone) {
+  const std::optional<uint64_t> flushed = components_.tree.versions.state().wal_flushed;
+  if (components_.instance.options.wal == WalMode::kNone) {
     if (!flushed) return Status::OK();
     return Status::InvalidArgument(
         "the instance has a write-ahead log, and options.wal says that it has none: what is only "
         "in the log would be lost");
   }
-  const std::string directory = WalDirectory(instance_->options, instance_->path);
+  const std::string directory =
+      WalDirectory(components_.instance.options, components_.instance.path);
   // Never with direct I/O, which is an option of each instance: instances share the log.
-  LAVA_ASSIGN_OR_RETURN(
-      std::shared_ptr<log::LavaLog> log,
-      instance_->lease->host()->wals()->Open(FilesOf(instance_->options, nullptr),
-                                             instance_->options.volume, directory));
-  LAVA_RETURN_IF_ERROR(wal_.Open(std::move(log), directory, flushed));
+  LAVA_ASSIGN_OR_RETURN(std::shared_ptr<log::LavaLog> log,
+                        components_.instance.lease->host()->wals()->Open(
+                            FilesOf(components_.instance.options, nullptr),
+                            components_.instance.options.volume, directory));
+  LAVA_RETURN_IF_ERROR(components_.wal.Open(std::move(log), directory, flushed));
   first->wal_flushed = flushed.value_or(0);
-  remover_->SetReplayedThrough(wal_.last());
+  components_.remover.SetReplayedThrough(components_.wal.last());
   return Status::OK();
 }
 
