@@ -13,6 +13,7 @@
 
 #include "base/coding.h"
 #include "db/components.h"
+#include "db/replay.h"
 #include "job/job_context.h"
 #include "log/lava_log.h"
 #include "testing/fault_file_system.h"
@@ -79,7 +80,9 @@ class PartsForTest final : public LeaseMember, public SpaceMember, public Compon
       joined_ = true;
       writer.Begin();
     }
-    return writer.Replay();
+    LAVA_RETURN_IF_ERROR(Replay(&tree, &tables, &wal, &writer).Run());
+    writer.EndReplay();
+    return Status::OK();
   }
   /// Jobs that are queued do not run any more.
   void Close() {

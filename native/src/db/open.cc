@@ -5,6 +5,7 @@
 
 #include "base/guarded.h"
 #include "db/db_impl.h"
+#include "db/replay.h"
 #include "table/table_reader.h"
 
 namespace lava {
@@ -59,7 +60,9 @@ Status DBImpl::Start(std::span<const ImportSource> imports) {
                         components_.instance.files->Lock(components_.instance.path));
 
   LAVA_RETURN_IF_ERROR(OpenVersion(imports));
-  LAVA_RETURN_IF_ERROR(components_.writer.Replay());
+  LAVA_RETURN_IF_ERROR(
+      Replay(&components_.tree, &components_.tables, &components_.wal, &components_.writer).Run());
+  components_.writer.EndReplay();
   {
     MutexLock install(components_.tree.versions.install_mutex());
     components_.remover.RemoveReplayed(components_.tree.versions.state().wal_flushed.value_or(0));

@@ -13,13 +13,12 @@ void Writer::SealLocked(FlushCause cause) {
   flushes_->Schedule();
 }
 
-// mutex_ is given back meanwhile.
 Status Writer::FlushHere() {
   {
+    MutexLock write(&mutex_);
     MutexLock state(tree_->mutex());
     SealBothLocked(FlushCause::kReplay);
   }
-  MutexUnlock others(&mutex_);
   return flushes_->FlushAllHere();
 }
 

@@ -5,13 +5,17 @@
 
 namespace lava {
 
+bool Writer::HasRoomFor(uint64_t bytes) const {
+  return active_->arena_bytes() + bytes <= instance_->memtable_bytes_max &&
+         instance_->lease->write_buffer_used_bytes() + bytes <=
+             instance_->lease->write_buffer_bytes();
+}
+
 // The common case costs a few loads.
 Status Writer::WaitIfStalled(uint64_t bytes, Purpose purpose) {
   last_write_.Forget();
   if (!tree_->attention() && !instance_->quota->pressing() && !segments_.full() &&
-      active_->arena_bytes() + bytes <= instance_->memtable_bytes_max &&
-      instance_->lease->write_buffer_used_bytes() + bytes <= instance_->lease->write_buffer_bytes())
-      [[likely]]
+      HasRoomFor(bytes)) [[likely]]
     return Status::OK();
   return WaitOrSeal(bytes, purpose);
 }

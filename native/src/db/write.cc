@@ -202,6 +202,41 @@ void Writer::Apply(const WriteBatch& batch, const WriteBatch::Operation& operati
   }
 }
 
+Status Writer::Apply(const WriteAheadLog::Decoded& record) {
+  bool fits;
+  {
+    MutexLock lock(&mutex_);
+    fits = active_->empty() || HasRoomFor(record.bytes);
+  }
+  if (!fits) LAVA_RETURN_IF_ERROR(FlushHere());
+  MutexLock lock(&mutex_);
+  for (const WriteAheadLog::Decoded::Change& change : record.changes)
+    ApplyChange(change.change, change.value());
+  active_bytes_.store(active_->arena_bytes(), std::memory_order_relaxed);
+  return Status::OK();
+}
+
+void Writer::ApplyChange(const WalRecord::Change& change, Slice value) {
+  switch (change.kind) {
+    case WalRecord::Kind::kPut:
+    case WalRecord::Kind::kPutReference:
+    case WalRecord::Kind::kPutLogged:
+      return active_->Put(change.key, change.prefix_bytes, value);
+    case WalRecord::Kind::kDelete:
+      return DeleteLocked(change.key, change.prefix_bytes);
+    case WalRecord::Kind::kAppend:
+      return active_->Append(change.key, change.prefix_bytes, value);
+    case WalRecord::Kind::kDeletePrefix:
+      return DeletePrefixLocked(change.key);
+    case WalRecord::Kind::kDeleteRange:
+      return active_->DeleteRange(change.key, value);
+    case WalRecord::Kind::kDropTable:
+      return dropped_in_active_.push_back(wal_->TableOf(change));
+    case WalRecord::Kind::kCreateTable:
+      return;  // changes no record
+  }
+}
+
 void Writer::DeleteLocked(Slice internal_key, uint32_t prefix_bytes) {
   if (tree_->has_older()) {
     active_->Delete(internal_key, prefix_bytes);

@@ -63,12 +63,15 @@ class Writer {
         flushes_(neighbours.flushes),
         jobs_(neighbours.jobs) {}
 
-  // Opening, in this order.
+  // Opening, in this order. No other thread has the instance yet.
   void Begin();
-  /// Applies the records of the write-ahead log. Full memtables are flushed in this thread, so that
-  /// a replay needs no more memory than the writes did, however long the log is and however small
-  /// the lease has become. No other thread has the instance yet.
-  Status Replay();
+  /// Applies the changes of one record of the write-ahead log, which is not written again. If the
+  /// memtable has no room for them, the memtable is flushed in this thread first.
+  Status Apply(const WriteAheadLog::Decoded& record);
+  /// Seals the memtable, and flushes it in this thread.
+  Status FlushHere() LAVA_EXCLUDES(mutex_);
+  /// From now on the lease may ask for seals, and the executor runs the flushes.
+  void EndReplay() { seal_requested_ = false; }
 
   // Closing, in this order. Writes fail from then on.
   void HideView();
@@ -113,11 +116,6 @@ class Writer {
 
  private:
   enum class Purpose : uint8_t { kStore, kFree };  // the latter is let past the limits of space
-  struct Replayed {
-    bool lost = false;  // a power cut took a value: later records are skipped
-    std::map<uint64_t, TableRegistration> dropped;  // tables that the manifest still has
-    std::map<uint64_t, TableRegistration> created;  // tables that the manifest may not have yet
-  };
   static constexpr uint64_t kLoggedBytesMax = 96;
 
   // write.cc
@@ -131,6 +129,8 @@ class Writer {
   uint64_t MemtableBytesOf(const WriteBatch& batch) const;
   void Apply(const WriteBatch& batch, const WriteBatch::Operation& operation, Slice reference)
       LAVA_REQUIRES(mutex_);
+  void ApplyChange(const WalRecord::Change& change, Slice value) LAVA_REQUIRES(mutex_);
+  bool HasRoomFor(uint64_t bytes) const LAVA_REQUIRES(mutex_);
   void DeleteLocked(Slice internal_key, uint32_t prefix_bytes) LAVA_REQUIRES(mutex_);
   void DeletePrefixLocked(Slice internal_prefix) LAVA_REQUIRES(mutex_);
   void DeleteRangeLocked(const TableImpl& table, Slice lower, Slice upper) LAVA_REQUIRES(mutex_);
@@ -191,13 +191,6 @@ class Writer {
   void SealLocked(FlushCause cause) LAVA_REQUIRES(mutex_);
   /// The flush is left to be scheduled.
   void SealBothLocked(FlushCause cause) LAVA_REQUIRES(mutex_, tree_->mutex());
-  Status FlushHere() LAVA_REQUIRES(mutex_);
-  // replay.cc
-  Status ReplayTables(Replayed* replayed) LAVA_REQUIRES(mutex_);
-  Status ReplayTable(const WalRecord::Change& change, Replayed* replayed) LAVA_REQUIRES(mutex_);
-  void ReplayChange(const WalRecord::Change& change, Slice value) LAVA_REQUIRES(mutex_);
-  Status ReplayRecord(Slice record, Replayed* replayed) LAVA_REQUIRES(mutex_);
-  Status ReplayAll();
 
   InstanceContext* const instance_;
   TreeState* const tree_;
@@ -219,7 +212,7 @@ class Writer {
   LastWrite last_write_ LAVA_GUARDED_BY(mutex_);
   WriteStall write_stall_ LAVA_GUARDED_BY(mutex_){&instance_->counters, instance_->notifier.get()};
   std::atomic<uint64_t> active_bytes_{0};  // arena bytes, for the lease
-  // A request is on its way. True also until the log is replayed: a replay flushes what it seals.
+  // A request is on its way. Also true until EndReplay(), because a replay flushes what it seals.
   std::atomic<bool> seal_requested_{true};
 };
 
