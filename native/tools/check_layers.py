@@ -46,7 +46,7 @@ LAYERS["collection"] = LAYERS["job"] | {"job"}
 LAYERS["db"] = set(LAYERS)
 # Folders of native/tools that access the engine's internals, like tests; the engine includes
 # nothing of them.
-TOOLS = {"inspect", "thread_safety", "volume"}
+TOOLS = {"inspect", "thread_safety", "tidy", "volume"}
 # Locks are used everywhere, so code that may only include public headers may also include these.
 LOCKS = {"base/mutex.h", "base/thread_annotations.h"}
 # A job returns an edit; only the database writes it.
@@ -81,7 +81,7 @@ UNFINISHED = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME)\b")
 # The folders whose sources CMake compiles, and files there that it does not compile.
 BUILT = ("native/src", "native/testing", "native/tests", "native/tools", "native/bench", "native/fuzz",
          "jni/src/main/cpp")
-NOT_BUILT = {"native/tools/thread_safety/canary.cc"}
+NOT_BUILT = {"native/tools/thread_safety/canary.cc", "native/tools/tidy/canary.cc"}
 CMAKE_FILE = "CMakeLists.txt"
 # A path of a source in a CMakeLists.txt, relative to it.
 CMAKE_SOURCE = re.compile(
