@@ -1,8 +1,5 @@
 #include "compaction/compaction_job.h"
 
-#include <algorithm>
-#include <set>
-
 #include "base/check.h"
 #include "compaction/older_files.h"
 #include "compaction/value_merge.h"

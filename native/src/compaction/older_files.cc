@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "base/check.h"
 #include "read/merge_run.h"
 
 namespace lava {

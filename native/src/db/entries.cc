@@ -1,10 +1,7 @@
 #include <algorithm>
 
-#include "base/list_parts.h"
 #include "base/lookup.h"
 #include "db/db_impl.h"
-#include "job/value_output.h"
-#include "lava/list_format.h"
 #include "read/readers.h"
 #include "value/changelog_entry.h"
 

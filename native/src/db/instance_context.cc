@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/guarded.h"
-#include "base/internal_key.h"
 #include "fs/posix_file_system.h"
 
 namespace lava {

@@ -5,9 +5,6 @@
 #include <utility>
 
 #include "base/guarded.h"
-#include "compaction/compaction_scope.h"
-#include "db/job_working_sets.h"
-#include "db/search_damage.h"
 
 namespace lava {
 

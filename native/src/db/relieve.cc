@@ -1,6 +1,5 @@
 // The part of JobScheduler that writes which wait, and other instances, ask to free memory and
 // space.
-#include <utility>
 
 #include "db/job_scheduler.h"
 

@@ -1,6 +1,4 @@
 // The part of JobScheduler that runs jobs.
-#include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "base/guarded.h"

@@ -1,4 +1,3 @@
-#include <algorithm>
 
 #include "base/check.h"
 #include "db/checked_source.h"

@@ -4,8 +4,6 @@
 #include <map>
 #include <set>
 
-#include "manifest/garbage.h"
-
 namespace lava {
 namespace {
 

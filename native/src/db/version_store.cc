@@ -1,7 +1,5 @@
 #include "db/version_store.h"
 
-#include <utility>
-
 #include "base/guarded.h"
 #include "os/random.h"
 

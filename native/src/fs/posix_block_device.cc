@@ -14,7 +14,6 @@
 #include <cstdio>
 #include <utility>
 
-#include "base/check.h"
 #include "base/mutex.h"
 #include "fs/posix_descriptor.h"
 #include "fs/posix_error.h"

@@ -1,6 +1,5 @@
 #include "host/shared_volume.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "host/pin_marker.h"

@@ -1,7 +1,6 @@
 #include "lavafs/change.h"
 
 #include <array>
-#include <limits>
 
 #include "base/check.h"
 #include "base/coding.h"

@@ -1,7 +1,4 @@
-#include <algorithm>
-#include <utility>
 
-#include "base/check.h"
 #include "base/guarded.h"
 #include "lavafs/volume_impl.h"
 

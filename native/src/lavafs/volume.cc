@@ -4,7 +4,6 @@
 #include <bit>
 #include <utility>
 
-#include "base/check.h"
 #include "lavafs/volume_impl.h"
 
 namespace lava::lavafs {

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/check.h"
 #include "base/guarded.h"
 #include "log/lava_log_impl.h"
 

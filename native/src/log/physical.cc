@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/coding.h"
 #include "log/lava_log_impl.h"
 #include "os/random.h"
 

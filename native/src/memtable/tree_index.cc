@@ -2,7 +2,6 @@
 
 #include <cstring>
 #include <new>
-#include <string>
 
 #include "base/check.h"
 

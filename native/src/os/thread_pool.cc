@@ -9,7 +9,6 @@
 #include <exception>
 #include <list>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 

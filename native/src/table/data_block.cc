@@ -2,11 +2,8 @@
 
 #include <emmintrin.h>
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
-
-#include "base/check.h"
 
 namespace lava::ksst {
 namespace {

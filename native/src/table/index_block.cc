@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/block.h"
 #include "base/coding.h"
-#include "table/format.h"
 
 namespace lava::ksst {
 namespace {

@@ -1,7 +1,6 @@
 #include "table/properties.h"
 
 #include "base/coding.h"
-#include "table/format.h"
 
 namespace lava::ksst {
 namespace {
