@@ -494,9 +494,8 @@ DEFECTS = [
            "if (key_file != nullptr) components_.jobs.ScheduleCompactions();", "", ("late",)),
     Defect("a missing file that was dropped is waited for", "src/db/relieve.cc",
            "if (with_.late_files->AnyOf(*tree_->version()))", "if (!with_.late_files->empty())", ("late",)),
-    Defect("a read of a file that is not there finds nothing", "src/table/late_table_reader.cc",
-           "return here != nullptr ? here->Get(lookup) : NotHere();",
-           "return here != nullptr ? here->Get(lookup) : Status::OK();", ANSWERS),
+    Defect("a read of a file that is not there finds nothing", "src/read/version_lookup.cc",
+           "return NeedsFile(*entry.file);", "return Status::OK();", ANSWERS),
     # Checkpoints.
     Defect("pages of a snapshot show what was written since", "src/db/scanner.cc",
            "LAVA_ASSIGN_OR_RETURN(const ViewRef view, context_.ViewOf(snapshot));\n"

@@ -318,6 +318,8 @@ class Collection {
         temperatures_(context, input) {}
 
   Status Run() {
+    for (const std::shared_ptr<ValueFileMeta>& file : input_.files)
+      LAVA_RETURN_IF_ERROR(RequireReader(*file).status());
     MergedKeys keys(input_);
     while (true) {
       LAVA_ASSIGN_OR_RETURN(MergedKeys::Input * at, keys.Least());

@@ -131,6 +131,22 @@ TEST(CollectionJob, CopiesWhatLivesAndNeverReadsWhatIsDead) {
   EXPECT_EQ(tree.Scan(), tree.model());
 }
 
+TEST(GcJob, NothingIsDoneWithoutAFileThatIsNotThere) {
+  GcTree tree;
+  tree.Put(K("a"), std::string(5000, 'a'));
+  tree.SealAndFlush();
+  const auto first = tree.ValueFiles().at(0);
+  const GcInput input = tree.InputOf({first});
+  std::shared_ptr<ValueReader> reader = first->reader.TakeForTest();
+  GcOutput output;
+  const Status status = RunGc(tree.context(), input, &output);
+  EXPECT_TRUE(status.IsNeedsFile()) << status.ToString();
+  EXPECT_EQ(status.message(), first->id.ValueFileName());
+  EXPECT_TRUE(output.files.empty());
+  first->reader.Set(std::move(reader));
+  EXPECT_EQ(tree.Collect(input).values_live, 1u);
+}
+
 // Every key has its value in at most one hot and one cold file, however often the parts of a split
 // blob file are collected, together or separately. So lookups through locations stay O(1).
 TEST(CollectionJob, ABlobFileIsPartedByTemperatureOnceAtMost) {

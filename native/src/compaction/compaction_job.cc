@@ -17,14 +17,17 @@ namespace {
 
 constexpr uint32_t kReadaheadBytes = 256 << 10;
 
-std::vector<std::unique_ptr<MergeRun>> OpenRuns(const CompactionInput& input) {
+Result<std::vector<std::unique_ptr<MergeRun>>> OpenRuns(const CompactionInput& input) {
   TableReader::IterateOptions options;
   options.fill_cache = false;
   options.readahead_bytes = kReadaheadBytes;
   std::vector<std::unique_ptr<MergeRun>> runs;
   for (const CompactionInput::Level& level : input.inputs) {
     if (level.level == 0) {
-      for (const KeyFileEntry& entry : level.entries) runs.push_back(NewFileRun(entry, options));
+      for (const KeyFileEntry& entry : level.entries) {
+        LAVA_ASSIGN_OR_RETURN(std::unique_ptr<MergeRun> run, NewFileRun(entry, options));
+        runs.push_back(std::move(run));
+      }
     } else if (!level.entries.empty()) {
       runs.push_back(NewLevelRun(level.entries, options));
     }
@@ -36,7 +39,7 @@ std::vector<std::unique_ptr<MergeRun>> OpenRuns(const CompactionInput& input) {
 Status AllPresent(const CompactionInput& input) {
   for (const CompactionInput::Level& level : input.inputs)
     for (const KeyFileEntry& entry : level.entries)
-      LAVA_RETURN_IF_ERROR(ReaderOf(entry)->Presence());
+      LAVA_RETURN_IF_ERROR(RequireReader(entry).status());
   return Status::OK();
 }
 
@@ -91,7 +94,7 @@ Status RunCompaction(const JobContext& context, const CompactionInput& input,
   LAVA_CHECK(input.output_level < kLevelCountMax);
   LAVA_RETURN_IF_ERROR(AllPresent(input));
   const OlderFiles older(input);
-  std::vector<std::unique_ptr<MergeRun>> runs = OpenRuns(input);
+  LAVA_ASSIGN_OR_RETURN(std::vector<std::unique_ptr<MergeRun>> runs, OpenRuns(input));
   RangeTombstoneSet tombstones = CarriedTombstones(runs, older);
   MergeOptions options;
   options.compaction = true;

@@ -6,7 +6,6 @@
 #include "manifest/sums.h"
 #include "read/readers.h"
 #include "read/stamped_for_test.h"
-#include "table/late_table_reader.h"
 
 namespace lava {
 namespace {
@@ -24,7 +23,7 @@ TEST(CompactionJob, OutputsAreCutAtTheirSizeAndStayDisjoint) {
   uint64_t bytes = 0;
   for (const auto& file : output.files) {
     bytes += file->bytes;
-    EXPECT_NE(file->reader, nullptr);
+    EXPECT_NE(ReaderOf(*file), nullptr);
     EXPECT_EQ(file->tables.at(7).first, file->records);
   }
   EXPECT_EQ(output.bytes_written, bytes);
@@ -92,14 +91,12 @@ TEST(CompactionJob, NothingIsDoneWithoutAFileThatIsNotThere) {
   tree.SealAndFlush();
   const CompactionInput input = tree.PlanLevels(0, 1);
   FileMeta& newest = *input.inputs[0].entries[0].file;
-  const std::shared_ptr<Attachment> reader =
-      std::exchange(newest.reader, std::make_shared<LateTableReader>(newest.id.FileName()));
+  std::shared_ptr<TableReader> reader = newest.reader.TakeForTest();
   CompactionOutput output;
   const Status status = RunCompaction(tree.context(), input, &output);
   EXPECT_TRUE(status.IsNeedsFile()) << status.ToString();
   EXPECT_EQ(status.message(), newest.id.FileName());
-  static_cast<LateTableReader*>(newest.reader.get())
-      ->Arrive(std::static_pointer_cast<TableReader>(reader));
+  newest.reader.Set(std::move(reader));
   tree.Compact(input);
   EXPECT_TRUE(tree.Scan().empty());
 }

@@ -147,7 +147,7 @@ class TreeForTest {
     std::vector<std::unique_ptr<MergeRun>> runs;
     runs.push_back(NewMemTableRun(active_, false));
     for (const auto& table : sealed_) runs.push_back(NewMemTableRun(table, false));
-    for (const KeyFileEntry& e : version_->levels[0]) runs.push_back(NewFileRun(e, {}));
+    for (const KeyFileEntry& e : version_->levels[0]) runs.push_back(NewFileRun(e, {}).value());
     for (uint32_t level = 1; level < kLevelCountMax; ++level)
       if (!version_->levels[level].empty())
         runs.push_back(NewLevelRun(version_->levels[level], {}));

@@ -40,8 +40,8 @@ Status DBImpl::GetExternal(Table* table, KeyRef key, EntryLocation* location) {
   const auto file = view->version->value_files.find(reference->blob_file);
   if (file == view->version->value_files.end()) return Status::NotFound();  // it was collected
   ValueHandle handle;
-  LAVA_RETURN_IF_ERROR(
-      ReaderOf(*file->second.file)->Locate(internal.slice(), reference->blob_file, &handle));
+  LAVA_ASSIGN_OR_RETURN(const ValueReader* const reader, RequireReader(*file->second.file));
+  LAVA_RETURN_IF_ERROR(reader->Locate(internal.slice(), reference->blob_file, &handle));
   location->offset = handle.offset;
   location->bytes = handle.bytes;
   return Status::OK();

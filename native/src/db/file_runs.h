@@ -7,6 +7,7 @@
 #include "db/read_view.h"
 #include "db/version_search.h"
 #include "read/merge_run.h"
+#include "read/readers.h"
 
 namespace lava {
 
@@ -35,7 +36,8 @@ Status ForEachFileRun(const Version& version, Slice lower, Slice upper, Slice pr
   const auto any_may_hold = [&](const auto& entries) -> Result<bool> {
     if (prefix.empty()) return true;
     for (const KeyFileEntry& entry : entries) {
-      LAVA_ASSIGN_OR_RETURN(const bool may, ReaderOf(entry)->MayHavePrefix(prefix));
+      LAVA_ASSIGN_OR_RETURN(const TableReader* const reader, RequireReader(entry));
+      LAVA_ASSIGN_OR_RETURN(const bool may, reader->MayHavePrefix(prefix));
       if (may) return true;
     }
     return false;
@@ -45,7 +47,8 @@ Status ForEachFileRun(const Version& version, Slice lower, Slice upper, Slice pr
     LAVA_ASSIGN_OR_RETURN(const bool may, any_may_hold(std::span(&entry, 1)));
     if (!may) continue;
     of_run.expected_bytes = expected.BytesOf(entry.file->bytes);
-    LAVA_ASSIGN_OR_RETURN(const bool more, visit(NewFileRun(entry, of_run)));
+    LAVA_ASSIGN_OR_RETURN(std::unique_ptr<MergeRun> run, NewFileRun(entry, of_run));
+    LAVA_ASSIGN_OR_RETURN(const bool more, visit(std::move(run)));
     if (!more) return Status::OK();
   }
   for (uint32_t n = 1; n < kLevelCountMax; ++n) {

@@ -7,6 +7,7 @@
 
 #include "db/components_for_test.h"
 #include "log/lava_log.h"
+#include "read/readers.h"
 
 namespace lava {
 namespace {
@@ -69,7 +70,7 @@ TEST_F(FlushSchedulerTest, ASealedMemtableBecomesAFile) {
   const KeyFileEntry& entry = *tree_.view()->version->levels[0].begin();
   EXPECT_TRUE(parts_.IsThere(entry.file->id.FileName()));
   EXPECT_EQ(entry.file->records, 1u);
-  EXPECT_NE(entry.file->reader, nullptr);
+  EXPECT_NE(ReaderOf(entry), nullptr);
   EXPECT_TRUE(run.expired()) << "its memory is free";
   EXPECT_EQ(Running(), 0u);
   EXPECT_EQ(tree_.job_counts().in_flight, 0u);

@@ -192,11 +192,15 @@ class PartsForTest final : public LeaseMember, public SpaceMember, public Compon
     const JobContext context = tree.MakeJobContext(0);
     for (const auto& level : version.levels) {
       for (const KeyFileEntry& entry : level) {
-        LAVA_ASSIGN_OR_RETURN(entry.file->reader, OpenReader(context, *entry.file));
+        LAVA_ASSIGN_OR_RETURN(std::shared_ptr<TableReader> opened,
+                              OpenReader(context, *entry.file));
+        entry.file->reader.Set(std::move(opened));
       }
     }
     for (const auto& [id, entry] : version.value_files) {
-      LAVA_ASSIGN_OR_RETURN(entry.file->reader, OpenValueReader(context, *entry.file));
+      LAVA_ASSIGN_OR_RETURN(std::shared_ptr<ValueReader> opened,
+                            OpenValueReader(context, *entry.file));
+      entry.file->reader.Set(std::move(opened));
     }
     return Status::OK();
   }

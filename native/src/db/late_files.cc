@@ -2,14 +2,11 @@
 
 #include "db/db_impl.h"
 #include "job/job_context.h"
-#include "table/late_table_reader.h"
-#include "value/late_value_reader.h"
 
 namespace lava {
 
 void LateFiles::Add(const std::shared_ptr<FileMeta>& file) {
   std::string name = file->id.FileName();
-  file->reader = std::make_shared<LateTableReader>(name);
   MutexLock lock(&mutex_);
   if (!ids_.insert(file->id).second) return;
   by_name_[std::move(name)] = {file->id, true, file, {}};
@@ -19,7 +16,6 @@ void LateFiles::Add(const std::shared_ptr<FileMeta>& file) {
 
 void LateFiles::Add(const std::shared_ptr<ValueFileMeta>& file) {
   std::string name = file->id.ValueFileName();
-  file->reader = std::make_shared<LateValueReader>(name);
   MutexLock lock(&mutex_);
   if (!ids_.insert(file->id).second) return;
   by_name_[std::move(name)] = {file->id, false, {}, file};
@@ -66,15 +62,15 @@ bool LateFiles::AnyOf(const Version& version) const {
 
 namespace {
 
-Status OpenLate(const JobContext& context, const FileMeta& file) {
-  LAVA_ASSIGN_OR_RETURN(std::shared_ptr<TableReader> reader, OpenReader(context, file));
-  static_cast<LateTableReader*>(file.reader.get())->Arrive(std::move(reader));
+Status OpenArrived(const JobContext& context, FileMeta* file) {
+  LAVA_ASSIGN_OR_RETURN(std::shared_ptr<TableReader> reader, OpenReader(context, *file));
+  file->reader.Set(std::move(reader));
   return Status::OK();
 }
 
-Status OpenLate(const JobContext& context, const ValueFileMeta& file) {
-  LAVA_ASSIGN_OR_RETURN(std::shared_ptr<ValueReader> reader, OpenValueReader(context, file));
-  static_cast<LateValueReader*>(file.reader.get())->Arrive(std::move(reader));
+Status OpenArrived(const JobContext& context, ValueFileMeta* file) {
+  LAVA_ASSIGN_OR_RETURN(std::shared_ptr<ValueReader> reader, OpenValueReader(context, *file));
+  file->reader.Set(std::move(reader));
   return Status::OK();
 }
 
@@ -96,9 +92,9 @@ Status DBImpl::FileArrived(const std::string& name) {
   const std::string path = components_.instance.path + "/" + name;
   Status status;
   if (key_file != nullptr) {
-    status = OpenLate(components_.tree.MakeJobContext(0), *key_file);
+    status = OpenArrived(components_.tree.MakeJobContext(0), key_file.get());
   } else if (value_file != nullptr) {
-    status = OpenLate(components_.tree.MakeJobContext(0), *value_file);
+    status = OpenArrived(components_.tree.MakeJobContext(0), value_file.get());
   } else {
     status = components_.instance.files->Remove(path);
     if (!status.ok() && !status.IsNotFound()) return status;

@@ -24,7 +24,7 @@ class LateFiles {
     std::weak_ptr<ValueFileMeta> value_file;
   };
 
-  /// Hangs a reader onto the file that answers NeedsFile.
+  /// A file that has no reader yet.
   void Add(const std::shared_ptr<FileMeta>& file);
   void Add(const std::shared_ptr<ValueFileMeta>& file);
   /// Nothing when no file of this name is missing.

@@ -33,17 +33,19 @@ Version VersionWith(const std::shared_ptr<ValueFileMeta>& file) {
   return version;
 }
 
-TEST(LateFiles, HangsReadersOntoFilesThatAskForThemByName) {
+TEST(LateFiles, AreNeededByTheirNames) {
   LateFiles late;
   const auto keys = NewKeyFile(1);
   const auto values = NewValueFile(2);
   late.Add(keys);
   late.Add(values);
 
-  const Status no_keys = ReaderOf(*keys)->Presence();
+  EXPECT_EQ(ReaderOf(*keys), nullptr);
+  const Status no_keys = RequireReader(*keys).status();
   ASSERT_TRUE(no_keys.IsNeedsFile());
   EXPECT_EQ(no_keys.message(), LateId(1).FileName());
-  const Status no_values = ReaderOf(*values)->Presence();
+  EXPECT_EQ(ReaderOf(*values), nullptr);
+  const Status no_values = RequireReader(*values).status();
   ASSERT_TRUE(no_values.IsNeedsFile());
   EXPECT_EQ(no_values.message(), LateId(2).ValueFileName());
 }

@@ -6,6 +6,7 @@
 #include "base/guarded.h"
 #include "db/db_impl.h"
 #include "db/replay.h"
+#include "read/readers.h"
 #include "table/table_reader.h"
 
 namespace lava {
@@ -124,25 +125,25 @@ Status DBImpl::OpenFiles(const Version& version, std::span<const ImportSource> i
   const JobContext context = components_.tree.MakeJobContext(0);
   for (const auto& level : version.levels) {
     for (const KeyFileEntry& entry : level) {
-      if (entry.file->reader != nullptr) continue;
+      if (ReaderOf(entry) != nullptr) continue;
       if (missing.contains(entry.file->id.FileName())) {
         components_.late_files.Add(entry.file);
         continue;
       }
       Result<std::shared_ptr<TableReader>> reader = OpenReader(context, *entry.file);
       if (!reader.ok()) return NotOpened(context.PathOf(entry.file->id), reader.status());
-      entry.file->reader = std::move(reader).value();
+      entry.file->reader.Set(std::move(reader).value());
     }
   }
   for (const auto& [id, entry] : version.value_files) {
-    if (entry.file->reader != nullptr) continue;
+    if (ReaderOf(*entry.file) != nullptr) continue;
     if (missing.contains(id.ValueFileName())) {
       components_.late_files.Add(entry.file);
       continue;
     }
     Result<std::shared_ptr<ValueReader>> reader = OpenValueReader(context, *entry.file);
     if (!reader.ok()) return NotOpened(context.ValuePathOf(id), reader.status());
-    entry.file->reader = std::move(reader).value();
+    entry.file->reader.Set(std::move(reader).value());
   }
   return Status::OK();
 }

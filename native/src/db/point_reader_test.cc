@@ -156,7 +156,7 @@ TEST_F(PointReaderTest, AnOlderRunIsOnlyAskedWhileTheNewerOnesLeaveItOpen) {
   tree_.SealAndFlush();
   const std::string name = tree_.version()->levels[0][1].file->id.FileName();
   const auto file = tree_.version()->levels[0][1].file;
-  file->reader = std::make_shared<LateTableReader>(name);
+  file->reader.TakeForTest();
   tree_.Put(K("a"), "sealed");
   tree_.Delete(K("b"));
   tree_.Seal();

@@ -11,8 +11,6 @@
 #include "compaction/tree_for_test.h"
 #include "db/read_context.h"
 #include "lava/value_pieces.h"
-#include "table/late_table_reader.h"
-#include "value/late_value_reader.h"
 #include "value_log/value_log_segment.h"
 
 namespace lava {
@@ -72,13 +70,9 @@ class ReadsForTest : public TreeForTest {
                                           std::map<uint64_t, TableRegistration>(), 0);
   }
   /// The newest file of L0 has not arrived.
-  void LoseNewestFile() {
-    FileMeta& file = *version()->levels[0][0].file;
-    file.reader = std::make_shared<LateTableReader>(file.id.FileName());
-  }
+  void LoseNewestFile() { version()->levels[0][0].file->reader.TakeForTest(); }
   void LoseValueFiles() {
-    for (const auto& [id, entry] : version()->value_files)
-      entry.file->reader = std::make_shared<LateValueReader>(id.ValueFileName());
+    for (const auto& [id, entry] : version()->value_files) entry.file->reader.TakeForTest();
   }
 
   /// A segment of the value log to which the active memtable may refer.

@@ -3,6 +3,7 @@
 #include "base/list_parts.h"
 #include "db/version_search.h"
 #include "db/writer.h"
+#include "read/readers.h"
 
 namespace lava {
 namespace {
@@ -270,8 +271,9 @@ bool Writer::OlderMayHavePrefix(Slice internal_prefix) const {
   }
   bool found = false;
   ForEachEntryIn(*view->version, internal_prefix, end, [&](const KeyFileEntry& entry) {
-    Result<bool> may = ReaderOf(entry)->MayHavePrefix(internal_prefix);
     // When the filter cannot be read, a tombstone too many is the safe side.
+    const TableReader* const reader = ReaderOf(entry);
+    const Result<bool> may = reader == nullptr ? true : reader->MayHavePrefix(internal_prefix);
     found = !may.ok() || *may;
     return !found;
   });

@@ -52,7 +52,7 @@ inline constexpr size_t kJobFileBufferBytes = 512 << 10;
 Result<std::unique_ptr<fs::AppendFile>> CreateOutput(const JobContext& context,
                                                      const std::string& path);
 
-/// Opens the file for reading; the caller stores the reader in file.reader. Checks that the
+/// Opens the file for reading; the caller gives the reader to file.reader. Checks that the
 /// footer's properties equal those in the manifest.
 /// Errors:     Corruption, naming the path and the difference; NotFound, IOError.
 Result<std::shared_ptr<TableReader>> OpenReader(const JobContext& context, const FileMeta& file);

@@ -72,8 +72,9 @@ Status OutputFiles::EndFile(Slice border) {
   const std::vector<std::string> partitions = writer_->TakeIndexPartitions();
   writer_.reset();
   std::shared_ptr<FileMeta> meta = MetaOf(id_, properties);
-  LAVA_ASSIGN_OR_RETURN(meta->reader, OpenReader(context_, *meta));
-  ReaderOf(*meta)->Warm(partitions);
+  LAVA_ASSIGN_OR_RETURN(std::shared_ptr<TableReader> reader, OpenReader(context_, *meta));
+  reader->Warm(partitions);
+  meta->reader.Set(std::move(reader));
   bytes_written_ += meta->bytes;
   files_.push_back(std::move(meta));
   begin_ = border;

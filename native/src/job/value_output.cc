@@ -197,7 +197,8 @@ Status ValueOutput::EndFile(Stream* stream) {
 Status ValueOutput::AddFile(const FileId& id, const ValueFileProperties& properties,
                             std::map<uint64_t, TableShare> tables, uint64_t group, bool hot) {
   std::shared_ptr<ValueFileMeta> meta = MetaOf(id, properties);
-  LAVA_ASSIGN_OR_RETURN(meta->reader, OpenValueReader(context_, *meta));
+  LAVA_ASSIGN_OR_RETURN(std::shared_ptr<ValueReader> reader, OpenValueReader(context_, *meta));
+  meta->reader.Set(std::move(reader));
   meta->hot = hot;
   meta->level = level_;
   meta->group = group;

@@ -16,8 +16,12 @@
 #include "base/value_reference.h"
 #include "lava/options.h"
 #include "lava/slice.h"
+#include "manifest/on_demand_reader.h"
 
 namespace lava {
+
+class TableReader;
+class ValueReader;
 
 inline constexpr uint32_t kLevelCountMax = 8;
 
@@ -26,12 +30,13 @@ struct StoredFile {
   FileId id;
   uint64_t bytes = 0;
   uint32_t crc32c = 0;
-  /// The open reader, attached before the file is first installed in a version; not persisted.
-  std::shared_ptr<Attachment> reader;
 };
 
 /// An immutable key SST.
 struct FileMeta : StoredFile {
+  /// Set before the file is first installed in a version, unless the file is missing; not
+  /// persisted.
+  OnDemandReader<TableReader> reader;
   uint64_t records = 0, deletes = 0, prefix_deletes = 0, range_tombstones = 0;
   uint64_t raw_bytes = 0;
   std::string lower, upper;  // own bounds: [lower, upper) covers all records
@@ -56,6 +61,7 @@ struct TableShare {
 
 /// An immutable value SST.
 struct ValueFileMeta : StoredFile {
+  OnDemandReader<ValueReader> reader;  // see FileMeta
   uint64_t records = 0, raw_bytes = 0, stored_bytes = 0;
   bool hot = false;  // holds values of frequently written keys; not persisted
   /// The level that the values were written to with their keys. For outputs of a collection: the

@@ -28,8 +28,8 @@ bool Within(const KeyFileEntry& entry, Slice key) {
 }
 
 // The part of the file's range tombstones that is within the entry's bounds.
-RangeTombstoneSet ShownTombstones(const KeyFileEntry& entry) {
-  const RangeTombstoneSet& all = ReaderOf(entry)->range_tombstones();
+RangeTombstoneSet ShownTombstones(const KeyFileEntry& entry, const TableReader& reader) {
+  const RangeTombstoneSet& all = reader.range_tombstones();
   return entry.clipped() ? all.Clip(entry.lower, entry.upper) : all;
 }
 
@@ -60,8 +60,9 @@ class MemTableRun final : public MergeRun {
 // The records of a file within an entry's bounds.
 class ClippedIterator final : public RecordIterator {
  public:
-  ClippedIterator(const KeyFileEntry& entry, const TableReader::IterateOptions& options)
-      : entry_(entry), clipped_(entry.clipped()), base_(ReaderOf(entry)->NewIterator(options)) {}
+  ClippedIterator(const KeyFileEntry& entry, const TableReader& reader,
+                  const TableReader::IterateOptions& options)
+      : entry_(entry), clipped_(entry.clipped()), base_(reader.NewIterator(options)) {}
   bool Valid() const override {
     return base_->Valid() &&
            (!clipped_ || entry_.upper.empty() || base_->record().key < entry_.upper);
@@ -87,9 +88,10 @@ class ClippedIterator final : public RecordIterator {
 
 class FileRun final : public MergeRun {
  public:
-  FileRun(const KeyFileEntry& entry, const TableReader::IterateOptions& options)
-      : entry_(entry), records_(entry, options) {
-    if (entry.file->range_tombstones != 0) tombstones_ = ShownTombstones(entry);
+  FileRun(const KeyFileEntry& entry, const TableReader& reader,
+          const TableReader::IterateOptions& options)
+      : entry_(entry), reader_(reader), records_(entry, reader, options) {
+    if (entry.file->range_tombstones != 0) tombstones_ = ShownTombstones(entry, reader);
   }
   RecordIterator& records() override { return records_; }
   const RangeTombstone* Covering(Slice key) const override { return Find(tombstones_, key); }
@@ -98,11 +100,12 @@ class FileRun final : public MergeRun {
   bool has_prefix_deletes() const override { return entry_.file->prefix_deletes != 0; }
   Result<bool> HasPrefixDelete(Slice prefix) const override {
     if (!Within(entry_, prefix)) return false;
-    return ReaderOf(entry_)->HasPrefixDelete(prefix);
+    return reader_.HasPrefixDelete(prefix);
   }
 
  private:
   const KeyFileEntry& entry_;
+  const TableReader& reader_;
   ClippedIterator records_;
   RangeTombstoneSet tombstones_;
 };
@@ -125,23 +128,31 @@ class LevelIterator final : public RecordIterator {
     SkipEmpty();
   }
   const Record& record() const override { return current_->record(); }
-  Status status() const override { return current_ == nullptr ? Status::OK() : current_->status(); }
+  Status status() const override { return current_ == nullptr ? missing_ : current_->status(); }
 
  private:
   void Enter(FileList::const_iterator at, const Slice* target) {
-    if (at == entries_.end()) {
+    if (at == entries_.end() || !missing_.ok()) {
       current_.reset();
       return;
     }
     // A seek within the current file reuses its iterator.
-    if (current_ == nullptr || at != at_)
-      current_ = std::make_unique<ClippedIterator>(*at, options_);
+    const bool is_current = current_ != nullptr && at == at_;
     at_ = at;
+    if (!is_current && !Open()) return;
     if (target != nullptr)
       current_->Seek(*target);
     else
       current_->SeekToFirst();
     SkipEmpty();
+  }
+  // Opens the file at at_. False if it is missing.
+  bool Open() {
+    const TableReader* const reader = ReaderOf(*at_);
+    if (reader == nullptr) missing_ = NeedsFile(*at_->file);
+    current_ =
+        reader == nullptr ? nullptr : std::make_unique<ClippedIterator>(*at_, *reader, options_);
+    return current_ != nullptr;
   }
   // An error stops the walk: it must not continue after unread records.
   void SkipEmpty() {
@@ -150,7 +161,7 @@ class LevelIterator final : public RecordIterator {
         current_.reset();
         return;
       }
-      current_ = std::make_unique<ClippedIterator>(*at_, options_);
+      if (!Open()) return;
       current_->SeekToFirst();
     }
   }
@@ -159,6 +170,7 @@ class LevelIterator final : public RecordIterator {
   const TableReader::IterateOptions options_;
   FileList::const_iterator at_;  // position of current_
   std::unique_ptr<ClippedIterator> current_;
+  Status missing_;  // why the walk ended for good
 };
 
 class LevelRun final : public MergeRun {
@@ -174,19 +186,24 @@ class LevelRun final : public MergeRun {
   const RangeTombstone* Covering(Slice key) const override {
     const KeyFileEntry* entry = EntryOf(key);
     if (entry == nullptr || entry->file->range_tombstones == 0) return nullptr;
+    // A walk that reaches a missing file fails, so its tombstones do not count.
+    const TableReader* const reader = ReaderOf(*entry);
     // Both lookups use the unclipped tombstones: the key is within the bounds anyway.
-    return Find(ReaderOf(*entry)->range_tombstones(), key);
+    return reader == nullptr ? nullptr : Find(reader->range_tombstones(), key);
   }
   void AddRangeTombstones(RangeTombstoneSet* set) const override {
-    for (const KeyFileEntry& e : entries_)
-      if (e.file->range_tombstones != 0) AddAll(ShownTombstones(e), set);
+    for (const KeyFileEntry& e : entries_) {
+      const TableReader* const reader = e.file->range_tombstones == 0 ? nullptr : ReaderOf(e);
+      if (reader != nullptr) AddAll(ShownTombstones(e, *reader), set);
+    }
   }
   bool has_range_tombstones() const override { return has_range_tombstones_; }
   bool has_prefix_deletes() const override { return has_prefix_deletes_; }
   Result<bool> HasPrefixDelete(Slice prefix) const override {
     const KeyFileEntry* entry = EntryOf(prefix);
     if (entry == nullptr || entry->file->prefix_deletes == 0) return false;
-    return ReaderOf(*entry)->HasPrefixDelete(prefix);
+    LAVA_ASSIGN_OR_RETURN(const TableReader* const reader, RequireReader(*entry));
+    return reader->HasPrefixDelete(prefix);
   }
 
  private:
@@ -207,10 +224,11 @@ std::unique_ptr<MergeRun> NewMemTableRun(std::shared_ptr<const MemTable> table, 
   return std::make_unique<MemTableRun>(std::move(table), keys_only);
 }
 
-std::unique_ptr<MergeRun> NewFileRun(const KeyFileEntry& entry,
-                                     const TableReader::IterateOptions& options) {
-  LAVA_CHECK(entry.file != nullptr && entry.file->reader != nullptr);
-  return std::make_unique<FileRun>(entry, options);
+Result<std::unique_ptr<MergeRun>> NewFileRun(const KeyFileEntry& entry,
+                                             const TableReader::IterateOptions& options) {
+  LAVA_CHECK(entry.file != nullptr);
+  LAVA_ASSIGN_OR_RETURN(const TableReader* const reader, RequireReader(entry));
+  return std::unique_ptr<MergeRun>(std::make_unique<FileRun>(entry, *reader, options));
 }
 
 std::unique_ptr<MergeRun> NewLevelRun(const FileRange& entries,

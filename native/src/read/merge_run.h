@@ -31,10 +31,12 @@ class MergeRun {
 std::unique_ptr<MergeRun> NewMemTableRun(std::shared_ptr<const MemTable> table, bool keys_only);
 /// A run of one file (of L0). Records and tombstones outside the entry's bounds are not visible.
 /// Bounds never cut a deletable prefix. The entry must outlive the run.
-std::unique_ptr<MergeRun> NewFileRun(const KeyFileEntry& entry,
-                                     const TableReader::IterateOptions& options);
+/// Errors:     NeedsFile if the file is missing.
+Result<std::unique_ptr<MergeRun>> NewFileRun(const KeyFileEntry& entry,
+                                             const TableReader::IterateOptions& options);
 /// A run of the files of one deeper level, ascending and disjoint. Opens the iterator of a file
-/// when the walk reaches it. The entries are not copied and must outlive the run.
+/// when the walk reaches it. If the file is missing then, the walk fails with NeedsFile, and goes
+/// on failing after the file has arrived. The entries are not copied and must outlive the run.
 std::unique_ptr<MergeRun> NewLevelRun(const FileRange& entries,
                                       const TableReader::IterateOptions& options);
 

@@ -55,6 +55,65 @@ TEST_F(LevelRunTest, BoundsHideRecords) {
   EXPECT_EQ(Walk(run->records()), "k");
 }
 
+TEST_F(LevelRunTest, AMissingFileEndsTheWalkForGood) {
+  FileMeta& second = *level_[1].file;
+  std::shared_ptr<TableReader> reader = second.reader.TakeForTest();
+  const auto expect_needed = [&](const RecordIterator& it) {
+    EXPECT_FALSE(it.Valid());
+    EXPECT_TRUE(it.status().IsNeedsFile());
+    EXPECT_EQ(it.status().message(), second.id.FileName());
+  };
+  const auto walked = NewLevelRun(level_, {}), sought = NewLevelRun(level_, {}),
+             beside = NewLevelRun(level_, {});
+  walked->records().SeekToFirst();
+  for (int i = 0; i < 3; ++i) walked->records().Next();
+  expect_needed(walked->records());
+  sought->records().Seek(K("f"));
+  expect_needed(sought->records());
+  beside->records().Seek(K("i"));
+  EXPECT_EQ(Walk(beside->records()), "ijk") << "the walk does not reach the missing file";
+
+  // The walks began without the file's tombstones, so its records must not appear either.
+  second.reader.Set(std::move(reader));
+  for (MergeRun* run : {walked.get(), sought.get()}) {
+    run->records().SeekToFirst();
+    expect_needed(run->records());
+    run->records().Seek(K("f"));
+    expect_needed(run->records());
+  }
+  beside->records().Seek(K("f"));
+  EXPECT_EQ(Walk(beside->records()), "fgijk");
+}
+
+TEST(FileRunTest, OfAMissingFileThereIsNone) {
+  TreeForTest tree;
+  tree.Put(K("b"), "v");
+  tree.DeletePrefix(K("mm"));
+  tree.DeleteRange(K("x"), K("y"));
+  tree.SealAndFlush();
+  const KeyFileEntry& entry = tree.version()->levels[0][0];
+  std::shared_ptr<TableReader> reader = entry.file->reader.TakeForTest();
+  const Status status = NewFileRun(entry, {}).status();
+  EXPECT_TRUE(status.IsNeedsFile());
+  EXPECT_EQ(status.message(), entry.file->id.FileName());
+
+  FileList level;
+  level.push_back(entry);
+  const auto run = NewLevelRun(level, {});
+  EXPECT_EQ(run->Covering(K("xx")), nullptr);
+  RangeTombstoneSet tombstones;
+  run->AddRangeTombstones(&tombstones);
+  EXPECT_TRUE(tombstones.empty());
+  EXPECT_TRUE(run->HasPrefixDelete(K("mm")).status().IsNeedsFile());
+
+  entry.file->reader.Set(std::move(reader));
+  EXPECT_TRUE(NewFileRun(entry, {}).ok());
+  EXPECT_NE(run->Covering(K("xx")), nullptr);
+  run->AddRangeTombstones(&tombstones);
+  EXPECT_FALSE(tombstones.empty());
+  EXPECT_TRUE(*run->HasPrefixDelete(K("mm")));
+}
+
 TEST_F(LevelRunTest, EmptyLevel) {
   const auto run = NewLevelRun({}, {});
   run->records().SeekToFirst();
@@ -69,10 +128,10 @@ TEST(FileRun, PrefixDeletesWithinBoundsOnly) {
   tree.DeletePrefix(K("mm"));
   tree.SealAndFlush();
   KeyFileEntry entry = tree.version()->levels[0][0];
-  EXPECT_TRUE(*NewFileRun(entry, {})->HasPrefixDelete(K("mm")));
-  EXPECT_FALSE(*NewFileRun(entry, {})->HasPrefixDelete(K("mn")));
+  EXPECT_TRUE(*NewFileRun(entry, {}).value()->HasPrefixDelete(K("mm")));
+  EXPECT_FALSE(*NewFileRun(entry, {}).value()->HasPrefixDelete(K("mn")));
   entry.upper = K("m");
-  EXPECT_FALSE(*NewFileRun(entry, {})->HasPrefixDelete(K("mm")));
+  EXPECT_FALSE(*NewFileRun(entry, {}).value()->HasPrefixDelete(K("mm")));
   FileList level;
   level.push_back(tree.version()->levels[0][0]);
   const auto run = NewLevelRun(level, {});

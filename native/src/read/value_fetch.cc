@@ -85,7 +85,7 @@ Status ValueFetch::Locate(Wanted* wanted, char* to, bool* cached) {
   while (wanted->next_location < locations.size()) {
     const BlobLocation& at = locations[wanted->next_location++];
     if (key < at.lower || key >= at.upper) continue;
-    wanted->reader = ReaderOf(*at.file);
+    LAVA_ASSIGN_OR_RETURN(wanted->reader, RequireReader(*at.file));
     const Status located = wanted->reader->Locate(key, reference.blob_file, &wanted->handle);
     if (located.IsNotFound()) continue;
     LAVA_RETURN_IF_ERROR(located);

@@ -5,15 +5,26 @@
 namespace lava {
 namespace {
 
+void Prefetch(const KeyFileEntry& entry, const Lookup& lookup) {
+  if (const TableReader* const reader = ReaderOf(entry)) reader->Prefetch(lookup);
+}
+
+Status Ask(const KeyFileEntry& entry, Lookup* lookup) {
+  const TableReader* const reader = ReaderOf(entry);
+  if (reader == nullptr) [[unlikely]]
+    return NeedsFile(*entry.file);
+  return reader->Get(lookup);
+}
+
 // Overlaps the memory accesses to all filters; most runs then need no further work.
 void PrefetchFiles(const Version& version, const Lookup& lookup) {
   const Slice key = lookup.key();
   for (const KeyFileEntry& entry : version.levels[0])
-    if (key >= entry.lower && key < entry.upper) ReaderOf(entry)->Prefetch(lookup);
+    if (key >= entry.lower && key < entry.upper) Prefetch(entry, lookup);
   for (uint32_t n = 1; n < kLevelCountMax; ++n) {
     if (version.levels[n].empty()) continue;
     const KeyFileEntry* entry = FindEntry(version.levels[n], key);
-    if (entry != nullptr) ReaderOf(*entry)->Prefetch(lookup);
+    if (entry != nullptr) Prefetch(*entry, lookup);
   }
 }
 
@@ -24,14 +35,14 @@ Status LookUpInFiles(const Version& version, Lookup* lookup) {
   PrefetchFiles(version, *lookup);
   for (const KeyFileEntry& entry : version.levels[0]) {
     if (key < entry.lower || key >= entry.upper) continue;
-    LAVA_RETURN_IF_ERROR(ReaderOf(entry)->Get(lookup));
+    LAVA_RETURN_IF_ERROR(Ask(entry, lookup));
     if (lookup->done()) return Status::OK();
   }
   for (uint32_t n = 1; n < kLevelCountMax; ++n) {
     if (version.levels[n].empty()) continue;
     const KeyFileEntry* entry = FindEntry(version.levels[n], key);
     if (entry == nullptr) continue;
-    LAVA_RETURN_IF_ERROR(ReaderOf(*entry)->Get(lookup));
+    LAVA_RETURN_IF_ERROR(Ask(*entry, lookup));
     if (lookup->done()) return Status::OK();
   }
   return Status::OK();
@@ -71,7 +82,8 @@ Status ValueIsLost(const ValueReference& reference) {
 Result<bool> FindValue(const Version& version, Slice key, const ValueReference& reference,
                        bool fill_cache, Slice* value, std::shared_ptr<const void>* pin) {
   return AskLocations(version, key, reference, [&](const ValueFileMeta& file, uint64_t* raw_bytes) {
-    LAVA_RETURN_IF_ERROR(ReaderOf(file)->Get(key, reference.blob_file, fill_cache, value, pin));
+    LAVA_ASSIGN_OR_RETURN(const ValueReader* const reader, RequireReader(file));
+    LAVA_RETURN_IF_ERROR(reader->Get(key, reference.blob_file, fill_cache, value, pin));
     *raw_bytes = value->size();
     return Status::OK();
   });
@@ -83,7 +95,8 @@ Result<bool> ReadValueInPieces(const Version& version, Slice key, const ValueRef
   LAVA_ASSIGN_OR_RETURN(
       const bool found,
       AskLocations(version, key, reference, [&](const ValueFileMeta& file, uint64_t* raw_bytes) {
-        LAVA_ASSIGN_OR_RETURN(done, ReaderOf(file)->GetInPieces(key, reference.blob_file, read));
+        LAVA_ASSIGN_OR_RETURN(const ValueReader* const reader, RequireReader(file));
+        LAVA_ASSIGN_OR_RETURN(done, reader->GetInPieces(key, reference.blob_file, read));
         *raw_bytes = read.raw_bytes;
         return Status::OK();
       }));
@@ -102,19 +115,20 @@ Result<bool> ValueScan::Find(const std::set<const ValueFileMeta*>& files, Slice 
   return AskLocations(version_, key, reference,
                       [&](const ValueFileMeta& file, uint64_t* raw_bytes) {
                         if (!files.contains(&file)) return Status::NotFound();
-                        last_ = ScannerOf(file, key);
+                        LAVA_ASSIGN_OR_RETURN(last_, ScannerOf(file, key));
                         LAVA_RETURN_IF_ERROR(last_->GetStored(key, reference.blob_file, stored));
                         *raw_bytes = stored->raw_bytes;
                         return Status::OK();
                       });
 }
 
-ValueScanner* ValueScan::ScannerOf(const ValueFileMeta& file, Slice key) {
+Result<ValueScanner*> ValueScan::ScannerOf(const ValueFileMeta& file, Slice key) {
   const auto known = scanners_.find(&file);
   if (known != scanners_.end()) return known->second.get();
+  LAVA_ASSIGN_OR_RETURN(const ValueReader* const reader, RequireReader(file));
   // Drop scanners of files that end before the key, and with them their pieces.
   std::erase_if(scanners_, [&](const auto& it) { return Slice(it.first->upper) <= key; });
-  return scanners_.emplace(&file, ReaderOf(file)->NewScanner(piece_bytes_max_)).first->second.get();
+  return scanners_.emplace(&file, reader->NewScanner(piece_bytes_max_)).first->second.get();
 }
 
 }  // namespace lava

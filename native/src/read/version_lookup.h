@@ -53,7 +53,7 @@ class ValueScan {
   Status Decode(const StoredValue& stored, Slice* value) { return last_->Decode(stored, value); }
 
  private:
-  ValueScanner* ScannerOf(const ValueFileMeta& file, Slice key);
+  Result<ValueScanner*> ScannerOf(const ValueFileMeta& file, Slice key);
   const Version& version_;
   const uint64_t piece_bytes_max_;
   std::map<const ValueFileMeta*, std::unique_ptr<ValueScanner>> scanners_;

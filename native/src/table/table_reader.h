@@ -22,10 +22,11 @@ namespace lava {
 /// Threads:    any thread.
 /// Ownership:  cache, counter and counters must outlive it, and it must outlive its iterators. The
 ///             destructor erases the file's blocks from the cache and releases what it charged.
-/// Errors:     Corruption (path and offset), IOError and NeedsFile of any read; NotSupported of
-///             Open() for a newer format.
-class TableReader : public Attachment {
+/// Errors:     Corruption (path and offset) and IOError of any read; NotSupported of Open() for a
+///             newer format.
+class TableReader {
  public:
+  virtual ~TableReader() = default;
   struct ReadCounters {  // owned by the caller; may be null
     std::atomic<uint64_t> filter_useful{0}, block_reads{0};
     CacheUse cache;
@@ -33,9 +34,6 @@ class TableReader : public Attachment {
   static Result<std::shared_ptr<TableReader>> Open(std::unique_ptr<fs::RandomFile> file,
                                                    BlockCache* cache, MemoryCounter* counter,
                                                    ReadCounters* counters);
-  /// Returns NeedsFile, with the file's name as its message, until the file has been fetched: see
-  /// LateTableReader.
-  virtual Status Presence() const { return Status::OK(); }
   /// Tells the lookup about the key's point record, then a prefix delete of its prefix, then range
   /// tombstones.
   virtual Status Get(Lookup* lookup) const = 0;

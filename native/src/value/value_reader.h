@@ -79,10 +79,10 @@ class ValueScanner {
 /// Ownership:  cache, counter and counters must outlive it, and it must outlive its iterators and
 ///             scanners. The destructor erases the file's blocks from the cache and releases what
 ///             it charged.
-/// Errors:     Corruption (path and offset), IOError and NeedsFile of any read; NotSupported of
-///             Open().
-class ValueReader : public Attachment {
+/// Errors:     Corruption (path and offset) and IOError of any read; NotSupported of Open().
+class ValueReader {
  public:
+  virtual ~ValueReader() = default;
   struct ReadCounters {                         // owned by the caller; may be null
     std::atomic<uint64_t> value_reads{0};       // reads of records from storage
     std::atomic<uint64_t> value_bytes_read{0};  // their bytes
@@ -93,9 +93,6 @@ class ValueReader : public Attachment {
   static Result<std::shared_ptr<ValueReader>> Open(std::unique_ptr<fs::RandomFile> file,
                                                    BlockCache* cache, MemoryCounter* counter,
                                                    ReadCounters* counters);
-  /// Returns NeedsFile, with the file's name as its message, until the file has been fetched: see
-  /// LateValueReader.
-  virtual Status Presence() const { return Status::OK(); }
   /// Gets the value of (key, blob file); *value borrows from *pin. Returns NotFound if the file has
   /// no such record. Once the index is cached, an absent key costs no I/O, except for one in 256
   /// whose fingerprint matches another key's. A value costs one read of exactly its key's records.

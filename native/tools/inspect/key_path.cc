@@ -86,7 +86,8 @@ KeyPath::KeyPath(Store* store, const Instance& instance, const KeyRequest& reque
 }
 
 Status KeyPath::Open(uint32_t level, const KeyFileEntry& entry) {
-  LAVA_ASSIGN_OR_RETURN(entry.file->reader, OpenReader(context_, *entry.file));
+  LAVA_ASSIGN_OR_RETURN(std::shared_ptr<TableReader> reader, OpenReader(context_, *entry.file));
+  entry.file->reader.Set(std::move(reader));
   Answer answer;
   answer.level = level;
   answer.file = entry.file.get();
@@ -204,7 +205,7 @@ Status KeyPath::ReadLocation(const BlobLocation& location, const ValueReference&
     missing_ = location.file->id.ValueFileName();
     return Status::IOError(std::string(reader.status().message()));  // it may have the value
   }
-  location.file->reader = reader.value();
+  location.file->reader.Set(reader.value());
   LAVA_RETURN_IF_ERROR(PlaceRecord(*reader.value(), key_, reference.blob_file, place));
   Slice value;
   std::shared_ptr<const void> pin;
