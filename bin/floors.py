@@ -84,7 +84,7 @@ FLOORS = [
     ("metamorphic", "values that collections in histories left behind", 10_000),
     ("metamorphic", "values read from value files in histories", 100_000),
     ("metamorphic", "values of histories logged as they were put", 3_000),
-    ("metamorphic", "files that came late in histories", 20_000),
+    ("metamorphic", "missing files in histories", 20_000),
     ("metamorphic", "reads in histories that needed a file first", 5_000),
     ("metamorphic", "files of checkpoints in histories that had not come", 200),
     ("native-address", "crash states", 1_000),

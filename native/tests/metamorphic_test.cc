@@ -36,7 +36,7 @@ constexpr uint64_t kHistories = 64;
 std::optional<Difference> Play(const History& history, const std::vector<std::string>& expected,
                                uint32_t option_set, uint64_t seed) {
   LavaStore store(OptionSetAt(option_set), seed);
-  if (seed / 2 % 2 == 1) store.HaveLateFiles();
+  if (seed / 2 % 2 == 1) store.HaveMissingFiles();
   const Status opened = store.Open();
   if (!opened.ok()) return Difference{0, "opens", opened.ToString()};
   Player player(&store);
@@ -121,9 +121,9 @@ TEST(Metamorphic, AnyOptionsGiveTheSameAnswers) {
   Count(totals.merged_value_bytes, "bytes of values that compactions in histories wrote anew");
   Count(totals.collection_values_dead, "values that collections in histories left behind");
   Count(totals.value_reads, "values read from value files in histories");
-  Count(totals.late_files, "files that came late in histories");
+  Count(totals.missing_files, "missing files in histories");
   Count(totals.reads_that_needed_a_file, "reads in histories that needed a file first");
-  Count(totals.late_files_in_checkpoints, "files of checkpoints in histories that had not come");
+  Count(totals.missing_files_in_checkpoints, "files of checkpoints in histories that had not come");
 }
 
 // Tests the machinery: it detects a wrong store, and finds the few operations that show the error.

@@ -264,8 +264,8 @@ DEFECTS = [
            "if (GiveUpOldestSnapshot()) {", "if (tree_->space.state().use.file_bytes == 0) {",
            ("space",)),
     Defect("two collections take one file", "src/db/collection_planner.cc",
-           "is_busy || expired || late_files_.Contains(meta.id)",
-           "expired || late_files_.Contains(meta.id)", ("space", "db")),
+           "is_busy || expired || missing_files_.Contains(meta.id)",
+           "expired || missing_files_.Contains(meta.id)", ("space", "db")),
     Defect("a value file that was busy is never collected", "src/db/collection_planner.cc",
            "findings->unjudged.insert(meta.id);", "", ("db",)),
     Defect("values that expire later are not dropped", "src/db/collection_planner.cc",
@@ -482,18 +482,19 @@ DEFECTS = [
            "return length <= bytes - offset;", "return true;", ("volumes",)),
     Defect("a full disk leaves its garbage hidden", "src/db/compaction_planner.cc",
            "(inputs.disk_full && !collecting) ||", "", ("on a volume",)),
-    # Files that arrive later.
+    # Missing files.
     Defect("a compaction takes a file that is not there", "src/db/compaction_planner.cc",
-           "jobs.IsBusy(entry) || late_files_.Contains(entry.file->id)", "jobs.IsBusy(entry)",
-           ("late",)),
+           "jobs.IsBusy(entry) || missing_files_.Contains(entry.file->id)", "jobs.IsBusy(entry)",
+           ("missing",)),
     Defect("a collection begins though key files are not there", "src/db/job_scheduler.cc",
-           "if (with_.late_files->any_key_file() || "
+           "if (with_.missing_files->any_key_file() || "
            "with_.faults->IsKeyFileDamaged(*tree_->version()) ||", "if (",
-           ("late",)),
-    Defect("an arrival sets nothing going", "src/db/late_files.cc",
-           "if (key_file != nullptr) components_.jobs.ScheduleCompactions();", "", ("late",)),
+           ("missing",)),
+    Defect("an arrival sets nothing going", "src/db/missing_files.cc",
+           "if (key_file != nullptr) components_.jobs.ScheduleCompactions();", "", ("missing",)),
     Defect("a missing file that was dropped is waited for", "src/db/relieve.cc",
-           "if (with_.late_files->AnyOf(*tree_->version()))", "if (!with_.late_files->empty())", ("late",)),
+           "if (with_.missing_files->AnyOf(*tree_->version()))",
+           "if (!with_.missing_files->empty())", ("missing",)),
     Defect("a read of a file that is not there finds nothing", "src/read/version_lookup.cc",
            "return NeedsFile(*entry.file);", "return Status::OK();", ANSWERS),
     # Checkpoints.

@@ -57,7 +57,7 @@ TESTS = {
     "log stress": ("log_stress_test", {"LAVA_TEST_RUNS": "100"}),
     "manifest": ("manifest_test", {}),
     "memory": ("memory_test", {}),
-    "late": ("db_late_files_test", {}),
+    "missing": ("db_missing_files_test", {}),
     "policy": ("policy_test", {}),
     "promises": ("host_promises_test", {"LAVA_TEST_CYCLES": "100"}),
     "refusals": ("memory_refusal_test", {}),

@@ -120,7 +120,7 @@ struct ImportSource {
   std::string metadata;          // from Snapshot::Files
   uint32_t partition_first = 0;  // inclusive; other partitions are not imported
   uint32_t partition_last = 0xff;
-  std::vector<std::string> missing = {};  // names of files that arrive later
+  std::vector<std::string> missing = {};  // names of missing files
 };
 
 struct ScanRequest {

@@ -131,15 +131,15 @@ TEST(CollectionJob, CopiesWhatLivesAndNeverReadsWhatIsDead) {
   EXPECT_EQ(tree.Scan(), tree.model());
 }
 
-TEST(GcJob, NothingIsDoneWithoutAFileThatIsNotThere) {
-  GcTree tree;
+TEST(CollectionJob, NothingIsDoneWithoutAFileThatIsNotThere) {
+  CollectionTree tree;
   tree.Put(K("a"), std::string(5000, 'a'));
   tree.SealAndFlush();
   const auto first = tree.ValueFiles().at(0);
-  const GcInput input = tree.InputOf({first});
+  const CollectionInput input = tree.InputOf({first});
   std::shared_ptr<ValueReader> reader = first->reader.TakeForTest();
-  GcOutput output;
-  const Status status = RunGc(tree.context(), input, &output);
+  CollectionOutput output;
+  const Status status = RunCollection(tree.context(), input, &output);
   EXPECT_TRUE(status.IsNeedsFile()) << status.ToString();
   EXPECT_EQ(status.message(), first->id.ValueFileName());
   EXPECT_TRUE(output.files.empty());

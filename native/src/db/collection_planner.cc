@@ -115,7 +115,8 @@ bool CollectionPlanner::Judge(const Look& look, const Version::ValueFileEntry& e
   const bool expired = expiry_ms && *expiry_ms <= look.now_ms;
   file->raw_bytes = meta.raw_bytes;
   file->garbage = entry.garbage.estimate;
-  file->busy = is_busy || expired || late_files_.Contains(meta.id) || look.inputs.Avoids(meta.id);
+  file->busy =
+      is_busy || expired || missing_files_.Contains(meta.id) || look.inputs.Avoids(meta.id);
   file->hot = meta.hot;
   file->in_checkpoint = look.inputs.IsInCheckpoint(meta.id);
   const auto baseline = baselines_.find(meta.id);

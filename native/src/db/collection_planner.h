@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "db/job_plans.h"
-#include "db/late_files.h"
+#include "db/missing_files.h"
 #include "db/running_jobs.h"
 #include "policy/collection_picker.h"
 
@@ -51,8 +51,8 @@ struct CollectionFindings {
 /// Units:      milliseconds since the epoch, as ExpiryTime.
 class CollectionPlanner {
  public:
-  CollectionPlanner(const DBOptions* options, const LateFiles* late_files)
-      : options_(*options), late_files_(*late_files) {}
+  CollectionPlanner(const DBOptions* options, const MissingFiles* missing_files)
+      : options_(*options), missing_files_(*missing_files) {}
 
   /// Takes the findings of the last plan, if it found nothing to collect. They must not be kept for
   /// longer than it takes to plan: files that have left the version would not be removed.
@@ -82,7 +82,7 @@ class CollectionPlanner {
   std::shared_ptr<CollectionTask> LookAtAll(const Look& look);
 
   const DBOptions& options_;
-  const LateFiles& late_files_;
+  const MissingFiles& missing_files_;
   std::map<FileId, Baseline> baselines_;          // of NoteOutput(), of files that have not left
   std::unique_ptr<CollectionFindings> findings_;  // null: the last plan found something
   uint64_t files_looked_at_ = 0;

@@ -61,8 +61,8 @@ class CollectionPlannerTest : public ::testing::Test {
   }
 
   DBOptions options_;
-  LateFiles late_files_;
-  CollectionPlanner planner_{&options_, &late_files_};
+  MissingFiles missing_files_;
+  CollectionPlanner planner_{&options_, &missing_files_};
   JobCounts counts_;
   RunningJobs jobs_{&counts_};
   BlobFilesForTest blob_files_;
@@ -212,10 +212,10 @@ TEST_F(CollectionPlannerTest, FilesThatWereNotJudgedAreLookedAtAgain) {
   inputs_.avoided = {};
   ExpectFound(1);
   // Missing, until it arrives.
-  late_files_.Add(values);
+  missing_files_.Add(values);
   EXPECT_EQ(Plan(), nullptr);
   EXPECT_EQ(Plan(), nullptr);
-  late_files_.Erase(values->id.ValueFileName());
+  missing_files_.Erase(values->id.ValueFileName());
   ExpectFound(1);
 }
 
@@ -290,7 +290,7 @@ TEST_F(CollectionPlannerTest, FindingsNeverHideAnything) {
       default:
         inputs_.avoided = {IdOf(random() % next), IdOf(random() % next)};
     }
-    CollectionPlanner fresh(&options_, &late_files_);
+    CollectionPlanner fresh(&options_, &missing_files_);
     const std::shared_ptr<CollectionTask> expected = Plan(&fresh), task = Plan();
     ASSERT_EQ(task != nullptr, expected != nullptr) << "at step " << step;
     if (task == nullptr) continue;

@@ -52,7 +52,7 @@ PickerView CompactionPlanner::ViewOf(const PlanInputs& inputs, const RunningJobs
                                               : 0,
                       .lower = entry.lower,
                       .upper = entry.upper,
-                      .busy = jobs.IsBusy(entry) || late_files_.Contains(entry.file->id) ||
+                      .busy = jobs.IsBusy(entry) || missing_files_.Contains(entry.file->id) ||
                               inputs.Avoids(entry.file->id),
                       .clipped = entry.clipped()};
       view.l0_busy = view.l0_busy || (n == 0 && file.busy);
@@ -156,7 +156,7 @@ ValueMergePlan CompactionPlanner::PlanValues(const PlanInputs& inputs, const Run
   for (size_t i = 0; i < plan.files.size(); ++i) {
     const ValueFileMeta* const file = plan.candidates[i];
     plan.files[i].busy =
-        busy.contains(file) || late_files_.Contains(file->id) || inputs.Avoids(file->id);
+        busy.contains(file) || missing_files_.Contains(file->id) || inputs.Avoids(file->id);
     plan.files[i].in_checkpoint = inputs.IsInCheckpoint(file->id);
   }
   const CollectionEffort effort = EffortOf(options_, inputs, jobs.compactions() > 0);
@@ -211,7 +211,7 @@ std::optional<CompactionTask> CompactionPlanner::PlanOrder(const PlanInputs& inp
     overlap = std::max(overlap, of);
   }
   const KeyFileEntry& entry = level[most];
-  if (overlap < options_.value_sorted_runs_max || late_files_.Contains(entry.file->id) ||
+  if (overlap < options_.value_sorted_runs_max || missing_files_.Contains(entry.file->id) ||
       inputs.Avoids(entry.file->id)) {
     order_budget_.PlanAgainAt(0);
     return std::nullopt;

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "db/job_plans.h"
-#include "db/late_files.h"
+#include "db/missing_files.h"
 #include "db/order_budget.h"
 #include "db/running_jobs.h"
 #include "db/value_decisions.h"
@@ -24,10 +24,10 @@ namespace lava {
 /// Errors:     std::bad_alloc; nothing is lost but the cursor of one plan.
 class CompactionPlanner {
  public:
-  CompactionPlanner(const DBOptions* options, const LateFiles* late_files,
+  CompactionPlanner(const DBOptions* options, const MissingFiles* missing_files,
                     OrderBudget* order_budget, ValueDecisions* decisions)
       : options_(*options),
-        late_files_(*late_files),
+        missing_files_(*missing_files),
         order_budget_(*order_budget),
         decisions_(*decisions) {}
 
@@ -57,7 +57,7 @@ class CompactionPlanner {
   }
 
   const DBOptions& options_;
-  const LateFiles& late_files_;
+  const MissingFiles& missing_files_;
   OrderBudget& order_budget_;
   ValueDecisions& decisions_;
   // For each level the key at which the last pick ended.

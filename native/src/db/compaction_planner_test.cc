@@ -37,11 +37,11 @@ class CompactionPlannerTest : public ::testing::Test {
   std::optional<CompactionTask> All(bool* wait) { return planner_.PlanAll(Inputs(), jobs_, wait); }
 
   DBOptions options_;
-  LateFiles late_files_;
+  MissingFiles missing_files_;
   Counters counters_;
   OrderBudget order_budget_{&counters_.scan_value_bytes, 100, 10'000};
   ValueDecisions decisions_{&counters_, 100};
-  CompactionPlanner planner_{&options_, &late_files_, &order_budget_, &decisions_};
+  CompactionPlanner planner_{&options_, &missing_files_, &order_budget_, &decisions_};
   JobCounts counts_;
   RunningJobs jobs_{&counts_};
   BlobFilesForTest blob_files_;
@@ -75,7 +75,7 @@ TEST_F(CompactionPlannerTest, FilesThatAreDamagedOrNotThereAreLeftAlone) {
   inputs_.avoided = {IdOf(77)};
   EXPECT_TRUE(Next().has_value());
   inputs_.avoided = {};
-  late_files_.Add(blob_files_.version().levels[0][1].file);
+  missing_files_.Add(blob_files_.version().levels[0][1].file);
   EXPECT_FALSE(Next().has_value());
 }
 

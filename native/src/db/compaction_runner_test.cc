@@ -24,7 +24,8 @@ class CompactionRunnerTest : public JobsForTest {
     Counters counters;
     OrderBudget budget(&counters.scan_value_bytes, 0, 1 << 20);
     ValueDecisions decisions(&counters, 0);
-    CompactionPlanner planner(&parts_->instance.options, &parts_->late_files, &budget, &decisions);
+    CompactionPlanner planner(&parts_->instance.options, &parts_->missing_files, &budget,
+                              &decisions);
     JobCounts counts;
     const RunningJobs jobs(&counts);
     std::optional<CompactionTask> task = planner.PlanNext(parts_->Inputs(), jobs);

@@ -25,7 +25,7 @@ struct Components {
         jobs(&instance, &tree,
              {.tables = &tables,
               .faults = &faults,
-              .late_files = &late_files,
+              .missing_files = &missing_files,
               .snapshots = snapshots.get(),
               .flushes = &flushes,
               .remover = &remover,
@@ -35,7 +35,7 @@ struct Components {
 
   InstanceContext instance;
   ChangelogLog changelog{instance.files, instance.path, instance.options.wal};
-  LateFiles late_files;
+  MissingFiles missing_files;
   TableRegistry tables{instance.budget.counter(MemoryPurpose::kReaders),
                        SeparationTuner::FirstLargeBytes(instance.options)};
   SeparationTuner separation_tuner{instance.options, &tables};
@@ -44,8 +44,9 @@ struct Components {
                           instance.environment.retry_us_max};
   const std::shared_ptr<SnapshotRegistry> snapshots =
       std::make_shared<SnapshotRegistry>(instance.quota, instance.notifier);
-  TreeState tree{&instance,
-                 {.faults = &faults, .late_files = &late_files, .snapshots = snapshots.get()}};
+  TreeState tree{
+      &instance,
+      {.faults = &faults, .missing_files = &missing_files, .snapshots = snapshots.get()}};
   WriteAheadLog wal{&instance.partitions, instance.options.wal, instance.files, instance.path};
   FileRemover remover{&instance, &tree, &changelog, &faults};
   std::function<void()> plan_jobs = [this] { jobs.Schedule(); };  // tests may replace it

@@ -134,7 +134,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
 
   // For snapshots, under the close guard.
   uint32_t partition_bytes() const { return components_.instance.options.partition_bytes; }
-  /// Tells which of a snapshot's files are not there yet; late_files.cc.
+  /// Tells which of a snapshot's files are not there yet; missing_files.cc.
   void MarkMissing(std::vector<Snapshot::File>* files) const;
   TreeState* tree() { return &components_.tree; }
   FileRemover* remover() { return &components_.remover; }

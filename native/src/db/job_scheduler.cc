@@ -15,9 +15,9 @@ JobScheduler::JobScheduler(InstanceContext* instance, TreeState* tree, const Nei
       order_budget_(&instance->counters.scan_value_bytes,
                     instance->options.value_merge_scan_percent, instance->options.value_file_bytes),
       value_decisions_(&instance->counters, instance->options.value_decisions_max),
-      compaction_planner_(&instance->options, neighbours.late_files, &order_budget_,
+      compaction_planner_(&instance->options, neighbours.missing_files, &order_budget_,
                           &value_decisions_),
-      collection_planner_(&instance->options, neighbours.late_files),
+      collection_planner_(&instance->options, neighbours.missing_files),
       value_policy_(instance->options.value_policy) {}
 
 void JobScheduler::Schedule() {
@@ -115,7 +115,7 @@ void JobScheduler::PlanCompactions() {
 // runs alone. Files that come meanwhile are left to the next request, or this one might never end.
 // Returns the request's status once it is done.
 std::optional<Status> JobScheduler::PlanManual(const ManualCompactions::Current& manual) {
-  if (running_jobs_.compactions() > 0 || with_.late_files->any_key_file()) return std::nullopt;
+  if (running_jobs_.compactions() > 0 || with_.missing_files->any_key_file()) return std::nullopt;
   std::optional<Status> failed;
   if (!IsFlushed(manual.sequence, &failed)) return failed;
   if (manual.compacted) return Status::OK();
@@ -161,7 +161,7 @@ void JobScheduler::PlanCollections() {
     if (tree_->versions.failed()) return;
     tree_->AdoptLeft();
     // All key files decide which values live, so collections wait until none is missing or damaged.
-    if (with_.late_files->any_key_file() || with_.faults->IsKeyFileDamaged(*tree_->version()) ||
+    if (with_.missing_files->any_key_file() || with_.faults->IsKeyFileDamaged(*tree_->version()) ||
         !with_.faults->MayStart(BackgroundFaults::Work::kCollection))
       return;
   }

@@ -13,8 +13,8 @@
 #include "db/file_remover.h"
 #include "db/flush_scheduler.h"
 #include "db/instance_context.h"
-#include "db/late_files.h"
 #include "db/manual_compactions.h"
+#include "db/missing_files.h"
 #include "db/order_budget.h"
 #include "db/running_jobs.h"
 #include "db/snapshot_impl.h"
@@ -44,7 +44,7 @@ class JobScheduler {
   struct Neighbours {
     TableRegistry* tables = nullptr;
     BackgroundFaults* faults = nullptr;
-    LateFiles* late_files = nullptr;
+    MissingFiles* missing_files = nullptr;
     SnapshotRegistry* snapshots = nullptr;
     FlushScheduler* flushes = nullptr;
     FileRemover* remover = nullptr;

@@ -360,10 +360,10 @@ TEST_F(JobSchedulerCollectionTest, NothingIsCollectedWhileAKeyFileIsMissing) {
   clock_.AdvanceMicros(environment_.retry_us_max);
   const auto file = std::make_shared<FileMeta>();
   file->id = parts->tree.versions.NewFileId();
-  parts->late_files.Add(file);
+  parts->missing_files.Add(file);
   parts->jobs.ScheduleCollections();
   EXPECT_EQ(executor_.pending(), 0u);
-  parts->late_files.Erase(file->id.FileName());
+  parts->missing_files.Erase(file->id.FileName());
   parts->jobs.ScheduleCollections();
   EXPECT_EQ(executor_.pending(), 1u);
 }

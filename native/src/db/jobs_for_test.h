@@ -104,7 +104,7 @@ class PartsForTest final : public LeaseMember, public SpaceMember, public Compon
       tree.versions.Close();
       tree.Clear();
     }
-    late_files.Clear();
+    missing_files.Clear();
     tables.ForgetDeadRanges();
     jobs.Clear();
     instance.lease->job_memory()->Forget(this);

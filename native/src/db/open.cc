@@ -127,7 +127,7 @@ Status DBImpl::OpenFiles(const Version& version, std::span<const ImportSource> i
     for (const KeyFileEntry& entry : level) {
       if (ReaderOf(entry) != nullptr) continue;
       if (missing.contains(entry.file->id.FileName())) {
-        components_.late_files.Add(entry.file);
+        components_.missing_files.Add(entry.file);
         continue;
       }
       Result<std::shared_ptr<TableReader>> reader = OpenReader(context, *entry.file);
@@ -138,7 +138,7 @@ Status DBImpl::OpenFiles(const Version& version, std::span<const ImportSource> i
   for (const auto& [id, entry] : version.value_files) {
     if (ReaderOf(*entry.file) != nullptr) continue;
     if (missing.contains(id.ValueFileName())) {
-      components_.late_files.Add(entry.file);
+      components_.missing_files.Add(entry.file);
       continue;
     }
     Result<std::shared_ptr<ValueReader>> reader = OpenValueReader(context, *entry.file);
@@ -228,7 +228,7 @@ void DBImpl::TearDown() {
     components_.tree.Clear();
   }
   wal.reset();
-  components_.late_files.Clear();
+  components_.missing_files.Clear();
   components_.tables.ForgetDeadRanges();
   components_.jobs.Clear();
   lifetime_.directory_lock.reset();

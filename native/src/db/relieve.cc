@@ -79,7 +79,7 @@ Status JobScheduler::MakeSpace(uint64_t since_us, bool* go_on) {
   // The files of a flush are not planned for yet.
   if (flushing || tree_->sealed().running() > 0 || version != tree_->version()) return Status::OK();
   // Garbage may be freed once the missing files have arrived.
-  if (with_.late_files->AnyOf(*tree_->version())) return Status::OK();
+  if (with_.missing_files->AnyOf(*tree_->version())) return Status::OK();
   if (with_.faults->avoids_any()) return with_.faults->DamageOf(*tree_->version());
   if (std::optional<Status> failure = with_.faults->RetryFirst(since_us)) return *failure;
   using Remedy = SpaceController::Remedy;

@@ -174,7 +174,7 @@ void TreeState::AdoptVersion() {
 SpaceWork TreeState::SpaceWorkNow() const {
   SpaceWork work;
   work.pinned_bytes = versions.obsolete_files().pinned_bytes();
-  work.busy = job_counts_.in_flight > 0 || neighbours_.late_files->any_key_file();
+  work.busy = job_counts_.in_flight > 0 || neighbours_.missing_files->any_key_file();
   work.collecting = job_counts_.collections > 0;
   if (work.pinned_bytes > 0) work.oldest_snapshot = neighbours_.snapshots->oldest();
   if (const Status failure = neighbours_.faults->FirstFailure(); !failure.ok())

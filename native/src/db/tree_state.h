@@ -9,7 +9,7 @@
 #include "db/background_faults.h"
 #include "db/instance_context.h"
 #include "db/job_plans.h"
-#include "db/late_files.h"
+#include "db/missing_files.h"
 #include "db/read_view.h"
 #include "db/running_jobs.h"
 #include "db/sealed_memtables.h"
@@ -40,7 +40,7 @@ class TreeState {
   /// Components whose figures belong to the state. All must outlive it.
   struct Neighbours {
     BackgroundFaults* faults = nullptr;
-    const LateFiles* late_files = nullptr;
+    const MissingFiles* missing_files = nullptr;
     SnapshotRegistry* snapshots = nullptr;
   };
   TreeState(InstanceContext* instance, const Neighbours& neighbours);

@@ -48,7 +48,7 @@ const std::string& HistoryDictionary() {
 }  // namespace
 
 LavaStore::LavaStore(const OptionSet& set, uint64_t seed, fs::FileSystem* file_system)
-    : set_(set), fs_(file_system), late_random_(seed) {
+    : set_(set), fs_(file_system), arrival_random_(seed) {
   if (file_system == nullptr && set.files == OptionSet::Files::kMemory) fs_ = &memory_.emplace();
   if (file_system == nullptr && set.files == OptionSet::Files::kPosix && OnLavaFs()) {
     root_ = NewRealDirectory();
@@ -188,7 +188,7 @@ Status LavaStore::Finish(const std::function<Status()>& call) {
 }
 
 Status LavaStore::Write(const Operation& write) {
-  if (late_random_.OneIn(16)) LAVA_RETURN_IF_ERROR(BringAny());
+  if (arrival_random_.OneIn(16)) LAVA_RETURN_IF_ERROR(BringAny());
   if (write.op == Op::kPutExternal) return PutExternal(write);
   if (write.op == Op::kAppendExternal) return AppendExternal(write);
   return Finish([&] { return Apply(write); });
@@ -367,7 +367,7 @@ Status LavaStore::CheckFiles(std::span<const Snapshot::File> files) const {
     if (!names.insert(file.name).second)
       return Status::Corruption("a checkpoint names " + file.name + " twice");
     const std::string path = PathOf(file);
-    if (file.missing) ++TotalsOfAll().late_files_in_checkpoints;
+    if (file.missing) ++TotalsOfAll().missing_files_in_checkpoints;
     LAVA_ASSIGN_OR_RETURN(const uint64_t bytes, fs_->FileSize(path));
     if (bytes != file.bytes)
       return Status::Corruption(path + " has " + std::to_string(bytes) + " bytes, not " +

@@ -29,7 +29,7 @@ class LavaStore final : public Store {
   struct Totals {
     uint64_t collections = 0, collection_values_dead = 0, value_reads = 0, merged_value_bytes = 0;
     uint64_t values_logged = 0, external_values = 0, external_elements = 0, entries_read = 0;
-    uint64_t late_files = 0, reads_that_needed_a_file = 0, late_files_in_checkpoints = 0;
+    uint64_t missing_files = 0, reads_that_needed_a_file = 0, missing_files_in_checkpoints = 0;
   };
   static Totals& TotalsOfAll();
 
@@ -53,7 +53,7 @@ class LavaStore final : public Store {
   void HaveAJobBeside() { job_beside_ = true; }
   /// Imports find only some of their files; the others arrive at any moment, or when a read needs
   /// them.
-  void HaveLateFiles() { has_late_files_ = true; }
+  void HaveMissingFiles() { has_missing_files_ = true; }
   /// File operations fail, so background work may fail.
   void MayFail() { may_fail_ = true; }
   bool is_open() const { return db_ != nullptr; }
@@ -106,7 +106,7 @@ class LavaStore final : public Store {
   Status CheckExternal(const Operation& put);
   Status ReadEntry(const Logged& logged);
   Status FinishEntries(uint64_t segment);
-  // late_files.cc
+  // missing_files.cc
   Status Place(const Snapshot::File& file, const std::string& directory, ImportSource* source);
   std::string PathOf(const Snapshot::File& file) const;
   void AwaitFiles();
@@ -138,11 +138,11 @@ class LavaStore final : public Store {
   std::string root_;
   bool may_fail_ = false;
   bool job_beside_ = false;
-  bool has_late_files_ = false;
-  Random late_random_;
-  mutable std::mutex late_mutex_;
-  // name -> where the file waits; guarded by late_mutex_
-  std::map<std::string, std::string> late_files_;
+  bool has_missing_files_ = false;
+  Random arrival_random_;
+  mutable std::mutex missing_mutex_;
+  // name -> where the file waits; guarded by missing_mutex_
+  std::map<std::string, std::string> missing_files_;
   // With real threads, a write waits for jobs, and jobs wait for files: a separate thread provides
   // the files.
   std::thread bringing_;

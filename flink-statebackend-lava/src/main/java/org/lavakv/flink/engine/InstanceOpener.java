@@ -124,7 +124,7 @@ public final class InstanceOpener {
         this.cancel = cancel;
         closing =
                 () -> {
-                    opened.lateFiles().close();
+                    opened.onDemandFiles().close();
                     opened.db().close();
                 };
         cancel.registerCloseable(closing);

@@ -40,7 +40,7 @@ public final class LavaInstance implements AutoCloseable {
     private final KeyGroupRange keyGroupRange;
     private final Separation separation;
     private final ResourceGuard resourceGuard = new ResourceGuard();
-    private volatile LateFiles lateFiles = LateFiles.NONE;
+    private volatile OnDemandFiles onDemandFiles = OnDemandFiles.NONE;
     private final InstanceLog sharedLog;
     private final ViewSnapshots viewSnapshots;
     private final EventCounts eventCounts = new EventCounts();
@@ -100,13 +100,13 @@ public final class LavaInstance implements AutoCloseable {
     }
 
     /** The files that have not been fetched yet. */
-    public LateFiles lateFiles() {
-        return lateFiles;
+    public OnDemandFiles onDemandFiles() {
+        return onDemandFiles;
     }
 
     /** Takes over the object that fetches files. */
-    public void setLateFiles(LateFiles late) {
-        lateFiles = late;
+    public void setOnDemandFiles(OnDemandFiles files) {
+        onDemandFiles = files;
     }
 
     /** Number of leading bytes of every key that contain the key group: 1 or 2. */
@@ -167,7 +167,7 @@ public final class LavaInstance implements AutoCloseable {
             closed = true;
         }
         // Readers that wait for a file hold the guard, so the waits must end first.
-        lateFiles.close();
+        onDemandFiles.close();
         resourceGuard.closeUninterruptibly();
         viewSnapshots.close();
         try {

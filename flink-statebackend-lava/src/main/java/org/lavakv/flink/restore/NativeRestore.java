@@ -66,7 +66,7 @@ final class NativeRestore<K> {
         long begin = System.nanoTime();
         List<Predecessor> predecessors;
         List<List<StateMetaInfoSnapshot>> states = new ArrayList<>();
-        Map<String, FileSource> late = new LinkedHashMap<>();
+        Map<String, FileSource> missing = new LinkedHashMap<>();
         try (ParallelTransfer transfer =
                 new ParallelTransfer(request.transferThreads(), "lava-restore")) {
             predecessors = readDescriptions(transfer);
@@ -82,8 +82,8 @@ final class NativeRestore<K> {
                 if (request.onDemand()) {
                     sources.values().stream()
                             .filter(FileSource::isFar)
-                            .forEach(source -> late.put(source.info().name(), source));
-                    sources.keySet().removeAll(late.keySet());
+                            .forEach(source -> missing.put(source.info().name(), source));
+                    sources.keySet().removeAll(missing.keySet());
                 }
                 fetch(transfer, predecessors, sources.values());
             } finally {
@@ -100,11 +100,11 @@ final class NativeRestore<K> {
                             predecessor.description().engineMetadata(),
                             predecessor.shown().getStartKeyGroup(),
                             predecessor.shown().getEndKeyGroup(),
-                            missing(predecessor, late)));
+                            missingOf(predecessor, missing)));
         }
         LavaInstance instance = request.opener().open(imports, cancel());
-        if (!late.isEmpty()) {
-            fetchLater(instance, late);
+        if (!missing.isEmpty()) {
+            fetchMissing(instance, missing);
         }
         StateTables tables = registerStates(instance, predecessors, states);
         report(MetricNames.RESTORE_STATE_DURATION, fetched, System.nanoTime());
@@ -174,18 +174,20 @@ final class NativeRestore<K> {
         }
     }
 
-    private static List<String> missing(Predecessor predecessor, Map<String, FileSource> late) {
+    private static List<String> missingOf(
+            Predecessor predecessor, Map<String, FileSource> missing) {
         return predecessor.files().stream()
                 .map(source -> source.info().name())
-                .filter(late::containsKey)
+                .filter(missing::containsKey)
                 .collect(Collectors.toList());
     }
 
-    private void fetchLater(LavaInstance instance, Map<String, FileSource> late)
+    private void fetchMissing(LavaInstance instance, Map<String, FileSource> missing)
             throws LavaDBException {
-        LateFetch fetch =
-                new LateFetch(instance.db(), instance.files(), late, request.progress(), RETRY_MS);
-        instance.setLateFiles(fetch);
+        MissingFileFetch fetch =
+                new MissingFileFetch(
+                        instance.db(), instance.files(), missing, request.progress(), RETRY_MS);
+        instance.setOnDemandFiles(fetch);
         fetch.start(request.transferThreads());
         LOG.info("The job begins while {} files of its state are fetched.", fetch.fileCount());
     }

@@ -276,7 +276,7 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
                         .filter(files.missing()::contains)
                         .collect(Collectors.toList());
         try {
-            context.instance().lateFiles().require(needed, registry);
+            context.instance().onDemandFiles().require(needed, registry);
         } catch (IOException e) {
             throw new IOException(
                     "Checkpoint "

@@ -12,11 +12,11 @@
 
 namespace lava {
 
-/// The files of an instance that were imported before they are there.
+/// The missing files of an instance: imported, but not fetched yet.
 /// Threads:    any; empty() and any_key_file() take no lock.
-class LateFiles {
+class MissingFiles {
  public:
-  struct Late {
+  struct File {
     FileId id;
     bool is_key_file = false;
     // One of both; expired when nothing names the file any more.
@@ -24,24 +24,24 @@ class LateFiles {
     std::weak_ptr<ValueFileMeta> value_file;
   };
 
-  /// A file that has no reader yet.
+  /// The file has no reader. A file that is known already changes nothing.
   void Add(const std::shared_ptr<FileMeta>& file);
   void Add(const std::shared_ptr<ValueFileMeta>& file);
-  /// Nothing when no file of this name is missing.
-  std::optional<Late> Find(const std::string& name) const;
+  /// No value if no file of this name is missing.
+  std::optional<File> Find(const std::string& name) const;
   void Erase(const std::string& name);
   void Clear();
 
   bool empty() const { return files_.load(std::memory_order_relaxed) == 0; }
   bool Contains(const FileId& id) const;
-  /// Versions never lose one of these: compactions leave them alone.
+  /// No version loses a missing key file, because compactions leave it alone.
   bool any_key_file() const { return key_files_.load(std::memory_order_relaxed) > 0; }
-  /// Whether one of them belongs to the version; the others may never come.
+  /// Whether the version has a missing file. Other missing files may never arrive.
   bool AnyOf(const Version& version) const;
 
  private:
   mutable Mutex mutex_;
-  std::map<std::string, Late> by_name_ LAVA_GUARDED_BY(mutex_);
+  std::map<std::string, File> by_name_ LAVA_GUARDED_BY(mutex_);
   std::set<FileId> ids_ LAVA_GUARDED_BY(mutex_);
   std::atomic<size_t> files_{0}, key_files_{0};  // changed under the mutex
 };

@@ -27,7 +27,7 @@ import org.lavakv.LavaDB;
 import org.lavakv.LavaDBException;
 import org.lavakv.MissingFiles;
 import org.lavakv.Status;
-import org.lavakv.flink.engine.LateFiles;
+import org.lavakv.flink.engine.OnDemandFiles;
 import org.lavakv.flink.engine.RestoreProgress;
 import org.lavakv.flink.storage.InstanceFiles;
 import org.slf4j.Logger;
@@ -47,9 +47,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Ownership: borrows the database and its files, which are closed after this object.
  */
-final class LateFetch implements LateFiles, MissingFiles {
+final class MissingFileFetch implements OnDemandFiles, MissingFiles {
 
-    private static final Logger LOG = LoggerFactory.getLogger(LateFetch.class);
+    private static final Logger LOG = LoggerFactory.getLogger(MissingFileFetch.class);
     private static final AtomicInteger THREADS = new AtomicInteger();
     private static final long RETRY_MS_MAX = 60_000;
     private static final long SETTLE_MS = 1_000;
@@ -63,15 +63,15 @@ final class LateFetch implements LateFiles, MissingFiles {
     private final ExecutorService executor;
 
     // Guarded by this object from here on.
-    private final Map<String, Late> missing = new LinkedHashMap<>();
-    private final Deque<Late> required = new ArrayDeque<>();
-    private final Deque<Late> queued = new ArrayDeque<>();
-    private final List<Late> failed = new ArrayList<>();
+    private final Map<String, MissingFile> missing = new LinkedHashMap<>();
+    private final Deque<MissingFile> required = new ArrayDeque<>();
+    private final Deque<MissingFile> queued = new ArrayDeque<>();
+    private final List<MissingFile> failed = new ArrayList<>();
     private int running;
     private boolean closed;
 
     /** A file that has not been fetched yet. */
-    private static final class Late {
+    private static final class MissingFile {
         private final FileSource source;
         private boolean running;
         private int failures;
@@ -80,7 +80,7 @@ final class LateFetch implements LateFiles, MissingFiles {
         /** Completes with the current attempt, or with the next one if none is running. */
         private CompletableFuture<Void> attempt = new CompletableFuture<>();
 
-        Late(FileSource source) {
+        MissingFile(FileSource source) {
             this.source = source;
         }
 
@@ -93,7 +93,7 @@ final class LateFetch implements LateFiles, MissingFiles {
      * @param sources where to get files, by name; may contain files that are not needed
      * @param retryMsMin delay before a failed background fetch is retried, doubled each time
      */
-    LateFetch(
+    MissingFileFetch(
             LavaDB db,
             InstanceFiles files,
             Map<String, FileSource> sources,
@@ -104,10 +104,10 @@ final class LateFetch implements LateFiles, MissingFiles {
         this.files = files;
         this.progress = progress;
         this.retryMsMin = retryMsMin;
-        for (FileInfo file : db.missingFiles()) {
-            Late late = new Late(sources.get(file.name()));
-            missing.put(file.name(), late);
-            queued.add(late);
+        for (FileInfo info : db.missingFiles()) {
+            MissingFile file = new MissingFile(sources.get(info.name()));
+            missing.put(info.name(), file);
+            queued.add(file);
         }
         known = new HashSet<>(missing.keySet());
         ClassLoader classLoader = Thread.currentThread().getContextClassLoader();
@@ -134,7 +134,7 @@ final class LateFetch implements LateFiles, MissingFiles {
         progress.begin(
                 "Fetching files of the restored state while the job runs",
                 missing.size(),
-                missing.values().stream().mapToLong(late -> late.source.info().bytes()).sum());
+                missing.values().stream().mapToLong(file -> file.source.info().bytes()).sum());
         db.setMissingFiles(this);
         if (missing.isEmpty()) {
             finished();
@@ -162,17 +162,17 @@ final class LateFetch implements LateFiles, MissingFiles {
                 if (closed) {
                     throw new LavaDBException(Status.Code.ABORTED, closedMessage(name));
                 }
-                Late late = missing.get(name);
-                if (late == null) {
+                MissingFile file = missing.get(name);
+                if (file == null) {
                     checkKnown(name);
                     return;
                 }
-                attempt = late.attempt;
-                if (!late.running) {
+                attempt = file.attempt;
+                if (!file.running) {
                     mine = true;
-                    late.running = true;
+                    file.running = true;
                     running++;
-                    executor.execute(() -> fetch(late));
+                    executor.execute(() -> fetch(file));
                 }
             }
             try {
@@ -256,18 +256,18 @@ final class LateFetch implements LateFiles, MissingFiles {
             Collection<String> names, Set<String> older) throws IOException {
         Map<String, CompletableFuture<Void>> attempts = new LinkedHashMap<>();
         for (String name : names) {
-            Late late = missing.get(name);
-            if (late == null) {
+            MissingFile file = missing.get(name);
+            if (file == null) {
                 continue;
             }
             if (closed) {
                 throw new IOException(closedMessage(name));
             }
-            attempts.put(name, late.attempt);
-            if (late.running) {
+            attempts.put(name, file.attempt);
+            if (file.running) {
                 older.add(name);
             } else {
-                required.add(late);
+                required.add(file);
             }
         }
         notifyAll();
@@ -301,7 +301,7 @@ final class LateFetch implements LateFiles, MissingFiles {
 
     private void fetchInBackground() {
         try {
-            for (Late next = next(); next != null; next = next()) {
+            for (MissingFile next = next(); next != null; next = next()) {
                 fetch(next);
             }
         } catch (InterruptedException e) {
@@ -310,20 +310,20 @@ final class LateFetch implements LateFiles, MissingFiles {
     }
 
     /** Null when nothing is left to do. */
-    private synchronized Late next() throws InterruptedException {
+    private synchronized MissingFile next() throws InterruptedException {
         while (!closed && !missing.isEmpty()) {
             long now = System.nanoTime();
-            Late late = firstOf(required);
-            if (late == null) {
-                late = firstOf(queued);
+            MissingFile file = firstOf(required);
+            if (file == null) {
+                file = firstOf(queued);
             }
-            if (late == null) {
-                late = firstDue(now);
+            if (file == null) {
+                file = firstDue(now);
             }
-            if (late != null) {
-                late.running = true;
+            if (file != null) {
+                file.running = true;
                 running++;
-                return late;
+                return file;
             }
             waitForRetry(now);
         }
@@ -331,24 +331,24 @@ final class LateFetch implements LateFiles, MissingFiles {
     }
 
     /** Skips files that another thread has taken meanwhile. */
-    private Late firstOf(Deque<Late> waiting) {
-        for (Late late = waiting.poll(); late != null; late = waiting.poll()) {
-            if (!late.running && missing.containsKey(late.name())) {
-                failed.remove(late);
-                return late;
+    private MissingFile firstOf(Deque<MissingFile> waiting) {
+        for (MissingFile file = waiting.poll(); file != null; file = waiting.poll()) {
+            if (!file.running && missing.containsKey(file.name())) {
+                failed.remove(file);
+                return file;
             }
         }
         return null;
     }
 
-    private Late firstDue(long now) {
-        for (Iterator<Late> all = failed.iterator(); all.hasNext(); ) {
-            Late late = all.next();
-            boolean gone = late.running || !missing.containsKey(late.name());
-            if (gone || late.retryAtNanos - now <= 0) {
+    private MissingFile firstDue(long now) {
+        for (Iterator<MissingFile> all = failed.iterator(); all.hasNext(); ) {
+            MissingFile file = all.next();
+            boolean gone = file.running || !missing.containsKey(file.name());
+            if (gone || file.retryAtNanos - now <= 0) {
                 all.remove();
                 if (!gone) {
-                    return late;
+                    return file;
                 }
             }
         }
@@ -357,8 +357,8 @@ final class LateFetch implements LateFiles, MissingFiles {
 
     private void waitForRetry(long now) throws InterruptedException {
         long nanos = Long.MAX_VALUE;
-        for (Late late : failed) {
-            nanos = Math.min(nanos, late.retryAtNanos - now);
+        for (MissingFile file : failed) {
+            nanos = Math.min(nanos, file.retryAtNanos - now);
         }
         if (nanos == Long.MAX_VALUE) {
             wait(); // for the end of a running attempt
@@ -368,38 +368,38 @@ final class LateFetch implements LateFiles, MissingFiles {
     }
 
     /** One attempt, for a file marked as running. */
-    private void fetch(Late late) {
+    private void fetch(MissingFile file) {
         IOException failure = null;
         boolean needed = true;
         try {
-            FileFetch.fetch(late.source, files, late.name(), streams, progress);
-            needed = arrived(late);
+            FileFetch.fetch(file.source, files, file.name(), streams, progress);
+            needed = arrived(file);
         } catch (Throwable t) {
             failure = t instanceof IOException ? (IOException) t : new IOException(t.toString(), t);
         }
         CompletableFuture<Void> attempt;
         synchronized (this) {
             running--;
-            late.running = false;
-            attempt = late.attempt;
+            file.running = false;
+            attempt = file.attempt;
             if (failure == null) {
-                missing.remove(late.name());
+                missing.remove(file.name());
                 progress.fileDone();
                 if (missing.isEmpty() && !closed) {
                     finished();
                 }
             } else {
-                late.attempt = new CompletableFuture<>();
-                late.failures++;
-                long ms = Math.min(RETRY_MS_MAX, retryMsMin << Math.min(late.failures - 1, 16));
-                late.retryAtNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ms);
-                failed.add(late);
-                logFailure(late, ms, failure);
+                file.attempt = new CompletableFuture<>();
+                file.failures++;
+                long ms = Math.min(RETRY_MS_MAX, retryMsMin << Math.min(file.failures - 1, 16));
+                file.retryAtNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ms);
+                failed.add(file);
+                logFailure(file, ms, failure);
             }
             notifyAll();
         }
         if (!needed) {
-            LOG.debug("The file {} is not needed any more.", late.name());
+            LOG.debug("The file {} is not needed any more.", file.name());
         }
         if (failure == null) {
             attempt.complete(null);
@@ -408,28 +408,28 @@ final class LateFetch implements LateFiles, MissingFiles {
         }
     }
 
-    private boolean arrived(Late late) throws IOException {
+    private boolean arrived(MissingFile file) throws IOException {
         try {
-            return db.fileArrived(late.name());
+            return db.fileArrived(file.name());
         } catch (LavaDBException | RuntimeException e) {
-            progress.copied(-late.source.info().bytes());
-            files.deleteIfExists(late.name());
+            progress.copied(-file.source.info().bytes());
+            files.deleteIfExists(file.name());
             throw new IOException(
                     "The checkpoint file "
-                            + late.source.displayName()
+                            + file.source.displayName()
                             + " cannot be used: "
                             + e.getMessage(),
                     e);
         }
     }
 
-    private void logFailure(Late late, long ms, IOException failure) {
+    private void logFailure(MissingFile file, long ms, IOException failure) {
         if (!closed) {
             LOG.warn(
                     "Fetching {} failed, for the {}. time; it is tried again in {} ms, or when"
                             + " it is needed.",
-                    late.source.displayName(),
-                    late.failures,
+                    file.source.displayName(),
+                    file.failures,
                     ms,
                     failure);
         }
@@ -445,7 +445,7 @@ final class LateFetch implements LateFiles, MissingFiles {
                 return;
             }
             closed = true;
-            missing.values().forEach(late -> attempts.add(late.attempt));
+            missing.values().forEach(file -> attempts.add(file.attempt));
             notifyAll();
         }
         IOException reason = new IOException("the state backend was closed");

@@ -8,11 +8,11 @@ namespace lava::testing {
 namespace {
 
 /// An instance of imported files, some of which wait in another directory.
-class LateDB : public ValueDB {
+class RestoredDB : public ValueDB {
  public:
   /// Takes a checkpoint of the open instance into the directory of waiting files.
   void Checkpoint() {
-    metadata_ = TakeTo("/late");
+    metadata_ = TakeTo("/origin");
     MetadataInfo info = *ReadMetadata(metadata_);
     names_.clear();
     for (const Snapshot::File& file : info.files) names_.push_back(file.name);
@@ -28,7 +28,7 @@ class LateDB : public ValueDB {
       if (missing(name)) {
         source.missing.push_back(name);
       } else {
-        EXPECT_OK(files.Link("/late/" + name, path + "/" + name));
+        EXPECT_OK(files.Link("/origin/" + name, path + "/" + name));
       }
     }
     return Open({&source, 1}, path);
@@ -37,7 +37,7 @@ class LateDB : public ValueDB {
     return Restore([&](const std::string& name) { return name.ends_with(suffix); });
   }
   Status Bring(const std::string& name) {
-    LAVA_RETURN_IF_ERROR(files.Link("/late/" + name, path_ + "/" + name));
+    LAVA_RETURN_IF_ERROR(files.Link("/origin/" + name, path_ + "/" + name));
     return get()->FileArrived(name);
   }
   void BringAll() {
@@ -65,7 +65,7 @@ class LateDB : public ValueDB {
 std::string KeyOf(int partition, int i) { return K(partition, "k" + std::to_string(100 + i)); }
 
 // Small and large values of every partition, with separate files for each group of four partitions.
-void Fill(LateDB* db, Table* t) {
+void Fill(RestoredDB* db, Table* t) {
   for (int p = 0; p < 16; ++p) {
     for (int i = 0; i < 10; ++i) {
       ASSERT_OK((*db)->Put(t, {KeyOf(p, i)}, i % 2 == 0 ? "small" : Large(std::to_string(p))));
@@ -75,20 +75,20 @@ void Fill(LateDB* db, Table* t) {
 }
 
 // The only key file.
-std::string KeyFileOf(LateDB* db) {
+std::string KeyFileOf(RestoredDB* db) {
   for (const std::string& path : db->files.Paths())
     if (path.ends_with(".ksst")) return path.substr(path.rfind('/') + 1);
   return {};
 }
 
-size_t CountScanned(LateDB* db, Table* t) {
+size_t CountScanned(RestoredDB* db, Table* t) {
   std::vector<Model::Entry> entries;
   EXPECT_OK(db->ScanAll(t, {}, &entries));
   return entries.size();
 }
 
-TEST(DBLateFiles, NothingIsOpenedAndReadsAskForWhatTheyNeed) {
-  LateDB db;
+TEST(DBMissingFiles, NothingIsOpenedAndReadsAskForWhatTheyNeed) {
+  RestoredDB db;
   ASSERT_OK(db.Open());
   ASSERT_NO_FATAL_FAILURE(Fill(&db, db.Values()));
   db.Checkpoint();
@@ -127,8 +127,8 @@ TEST(DBLateFiles, NothingIsOpenedAndReadsAskForWhatTheyNeed) {
   EXPECT_EQ(CountScanned(&db, t), 160u);
 }
 
-TEST(DBLateFiles, EveryKindOfReadAsks) {
-  LateDB db;
+TEST(DBMissingFiles, EveryKindOfReadAsks) {
+  RestoredDB db;
   ASSERT_OK(db.Open());
   Table* t = db.Values();
   ASSERT_OK(db->Put(t, {K(1, "prefixkey"), 7}, Large("value")));
@@ -171,8 +171,8 @@ TEST(DBLateFiles, EveryKindOfReadAsks) {
   }
 }
 
-TEST(DBLateFiles, WritesAskForNothing) {
-  LateDB db;
+TEST(DBMissingFiles, WritesAskForNothing) {
+  RestoredDB db;
   ASSERT_OK(db.Open());
   ASSERT_NO_FATAL_FAILURE(Fill(&db, db.Values()));
   db.Checkpoint();
@@ -192,8 +192,8 @@ TEST(DBLateFiles, WritesAskForNothing) {
 }
 
 // A scan that skipped a missing file would show records that a deletion in it hides.
-TEST(DBLateFiles, WhatAMissingFileHidesIsNeverShown) {
-  LateDB db;
+TEST(DBMissingFiles, WhatAMissingFileHidesIsNeverShown) {
+  RestoredDB db;
   ASSERT_OK(db.Open());
   Table* t = db.Values();
   for (int p = 0; p < 16; ++p) ASSERT_OK(db->Put(t, {KeyOf(p, 0)}, "old"));
@@ -213,8 +213,8 @@ TEST(DBLateFiles, WhatAMissingFileHidesIsNeverShown) {
   EXPECT_EQ(CountScanned(&db, t), 9u);
 }
 
-TEST(DBLateFiles, CompactionsLeaveMissingFilesAlone) {
-  LateDB db;
+TEST(DBMissingFiles, CompactionsLeaveMissingFilesAlone) {
+  RestoredDB db;
   ASSERT_OK(db.Open());
   ASSERT_NO_FATAL_FAILURE(Fill(&db, db.Values()));
   db.Checkpoint();
@@ -246,8 +246,8 @@ TEST(DBLateFiles, CompactionsLeaveMissingFilesAlone) {
   EXPECT_EQ(CountScanned(&db, t), 160u);
 }
 
-TEST(DBLateFiles, CollectionsWaitForAllKeyFilesAndPassMissingValueFilesBy) {
-  LateDB db;
+TEST(DBMissingFiles, CollectionsWaitForAllKeyFilesAndPassMissingValueFilesBy) {
+  RestoredDB db;
   ASSERT_OK(db.Open());
   Table* t = db.Values();
   for (int round = 0; round < 2; ++round) {
@@ -284,8 +284,8 @@ TEST(DBLateFiles, CollectionsWaitForAllKeyFilesAndPassMissingValueFilesBy) {
   EXPECT_EQ(CountScanned(&db, t), 17u);
 }
 
-TEST(DBLateFiles, OnlyTheRightFileArrives) {
-  LateDB db;
+TEST(DBMissingFiles, OnlyTheRightFileArrives) {
+  RestoredDB db;
   ASSERT_OK(db.Open());
   ASSERT_NO_FATAL_FAILURE(Fill(&db, db.Values()));
   db.Checkpoint();
@@ -294,7 +294,7 @@ TEST(DBLateFiles, OnlyTheRightFileArrives) {
   for (const std::string& name : db.names()) {
     const Status absent = db->FileArrived(name);
     EXPECT_TRUE(absent.IsIOError()) << absent.ToString();
-    const std::string whole = *db.files.Content("/late/" + name);
+    const std::string whole = *db.files.Content("/origin/" + name);
     const std::string other = name.substr(0, name.rfind('-')) + "-9" + name.substr(name.rfind('.'));
     for (const std::string& wrong : {whole.substr(0, whole.size() - 1), std::string(whole + "x"),
                                      std::string(whole.size(), '\0'), std::string()}) {
@@ -315,8 +315,8 @@ TEST(DBLateFiles, OnlyTheRightFileArrives) {
 }
 
 // Another file of the same size with this name.
-TEST(DBLateFiles, AFileThatTheMetadataDoesNotDescribeIsRefused) {
-  LateDB db;
+TEST(DBMissingFiles, AFileThatTheMetadataDoesNotDescribeIsRefused) {
+  RestoredDB db;
   db.options().compression = db.options().bottom_compression = Compression::kNone;
   ASSERT_OK(db.Open());
   Table* t = db.Values();
@@ -329,15 +329,15 @@ TEST(DBLateFiles, AFileThatTheMetadataDoesNotDescribeIsRefused) {
   const std::vector<Snapshot::File> missing = db->MissingFiles();
   ASSERT_EQ(missing.size(), 2u);
   ASSERT_EQ(missing[0].bytes, missing[1].bytes);
-  ASSERT_OK(db.files.Link("/late/" + missing[1].name, "/new/" + missing[0].name));
+  ASSERT_OK(db.files.Link("/origin/" + missing[1].name, "/new/" + missing[0].name));
   EXPECT_TRUE(db->FileArrived(missing[0].name).IsCorruption());
   ASSERT_OK(db.files.Remove("/new/" + missing[0].name));
   ASSERT_NO_FATAL_FAILURE(db.BringAll());
   EXPECT_EQ(db.Get(db.Values(), K(1, "a")), "one");
 }
 
-TEST(DBLateFiles, WhatNothingNamesAnyMoreIsNotWaitedForAndRemoved) {
-  LateDB db;
+TEST(DBMissingFiles, WhatNothingNamesAnyMoreIsNotWaitedForAndRemoved) {
+  RestoredDB db;
   ASSERT_OK(db.Open());
   Table* t = db.Values();
   for (int i = 0; i < 10; ++i) ASSERT_OK(db->Put(t, {KeyOf(1, i)}, Large("v")));
@@ -350,14 +350,14 @@ TEST(DBLateFiles, WhatNothingNamesAnyMoreIsNotWaitedForAndRemoved) {
   ASSERT_EQ(missing.size(), 1u);
   ASSERT_OK(db.Settle());
   EXPECT_TRUE(db->MissingFiles().empty()) << "the last reference to it is gone";
-  ASSERT_OK(db.files.Link("/late/" + missing[0].name, "/new/" + missing[0].name));
+  ASSERT_OK(db.files.Link("/origin/" + missing[0].name, "/new/" + missing[0].name));
   EXPECT_EQ(db->FileArrived(missing[0].name).code(), Status::Code::kNotFound);
   EXPECT_FALSE(*db.files.Exists("/new/" + missing[0].name));
   EXPECT_TRUE(db->FileArrived(missing[0].name).IsInvalidArgument());
 }
 
-TEST(DBLateFiles, ASnapshotKeepsWhatItNeedsThoughItIsMissing) {
-  LateDB db;
+TEST(DBMissingFiles, ASnapshotKeepsWhatItNeedsThoughItIsMissing) {
+  RestoredDB db;
   ASSERT_OK(db.Open());
   Table* t = db.Values();
   for (int i = 0; i < 10; ++i) ASSERT_OK(db->Put(t, {KeyOf(1, i)}, Large("v")));
@@ -382,8 +382,8 @@ TEST(DBLateFiles, ASnapshotKeepsWhatItNeedsThoughItIsMissing) {
   EXPECT_FALSE(*db.files.Exists("/new/" + name)) << "as any other file that nothing names";
 }
 
-TEST(DBLateFiles, AMissingFileInWhichAllHasExpiredIsDropped) {
-  LateDB db;
+TEST(DBMissingFiles, AMissingFileInWhichAllHasExpiredIsDropped) {
+  RestoredDB db;
   db.options().collection_garbage_percent = 25;
   const TableOptions expiring{.kind = TableKind::kMap,
                               .ttl_layout = TtlLayout::kValue,
@@ -408,8 +408,8 @@ TEST(DBLateFiles, AMissingFileInWhichAllHasExpiredIsDropped) {
   EXPECT_EQ(db.Get(t, KeyOf(1, 1)), "NotFound");
 }
 
-TEST(DBLateFiles, ACheckpointSaysWhichOfItsFilesAreMissing) {
-  LateDB db;
+TEST(DBMissingFiles, ACheckpointSaysWhichOfItsFilesAreMissing) {
+  RestoredDB db;
   ASSERT_OK(db.Open());
   ASSERT_NO_FATAL_FAILURE(Fill(&db, db.Values()));
   db.Checkpoint();
@@ -441,15 +441,15 @@ TEST(DBLateFiles, ACheckpointSaysWhichOfItsFilesAreMissing) {
   ASSERT_OK(db.Open({&source, 1}, "/again"));
   t = db.Values();
   for (const Snapshot::File& file : db->MissingFiles()) {
-    ASSERT_OK(db.files.Link("/late/" + file.name, "/again/" + file.name));
+    ASSERT_OK(db.files.Link("/origin/" + file.name, "/again/" + file.name));
     ASSERT_OK(db->FileArrived(file.name));
   }
   EXPECT_EQ(db.Get(t, KeyOf(1, 0)), "new");
   EXPECT_EQ(CountScanned(&db, t), 160u);
 }
 
-TEST(DBLateFiles, AfterACloseItDoesNotOpenWithoutThem) {
-  LateDB db;
+TEST(DBMissingFiles, AfterACloseItDoesNotOpenWithoutThem) {
+  RestoredDB db;
   ASSERT_OK(db.Open());
   ASSERT_NO_FATAL_FAILURE(Fill(&db, db.Values()));
   db.Checkpoint();
@@ -462,13 +462,13 @@ TEST(DBLateFiles, AfterACloseItDoesNotOpenWithoutThem) {
   EXPECT_TRUE(status.IsCorruption()) << status.ToString();
   EXPECT_NE(status.ToString().find(missing[0].name), std::string::npos) << status.ToString();
   for (const Snapshot::File& file : missing)
-    ASSERT_OK(db.files.Link("/late/" + file.name, "/new/" + file.name));
+    ASSERT_OK(db.files.Link("/origin/" + file.name, "/new/" + file.name));
   ASSERT_OK(db.Open({}, "/new"));
   EXPECT_EQ(CountScanned(&db, db.Values()), 160u);
 }
 
-TEST(DBLateFiles, OnlyFilesOfTheSourceMayBeMissing) {
-  LateDB db;
+TEST(DBMissingFiles, OnlyFilesOfTheSourceMayBeMissing) {
+  RestoredDB db;
   ASSERT_OK(db.Open());
   ASSERT_NO_FATAL_FAILURE(Fill(&db, db.Values()));
   db.Checkpoint();
@@ -480,8 +480,8 @@ TEST(DBLateFiles, OnlyFilesOfTheSourceMayBeMissing) {
   EXPECT_TRUE(db.Open({&source, 1}, "/new").IsCorruption());
 }
 
-TEST(DBLateFiles, APartAsksForNothingOutsideItsBounds) {
-  LateDB db;
+TEST(DBMissingFiles, APartAsksForNothingOutsideItsBounds) {
+  RestoredDB db;
   ASSERT_OK(db.Open());
   ASSERT_NO_FATAL_FAILURE(Fill(&db, db.Values()));
   db.Checkpoint();
@@ -492,8 +492,8 @@ TEST(DBLateFiles, APartAsksForNothingOutsideItsBounds) {
 }
 
 // Rescaling to fewer subtasks: two parts name the same files, each for its own keys.
-TEST(DBLateFiles, AFileOfTwoPartsComesOnce) {
-  LateDB db;
+TEST(DBMissingFiles, AFileOfTwoPartsComesOnce) {
+  RestoredDB db;
   ASSERT_OK(db.Open());
   Table* t = db.Values();
   for (int p = 0; p < 16; ++p) ASSERT_OK(db->Put(t, {KeyOf(p, 0)}, Large(std::to_string(p))));
@@ -517,8 +517,8 @@ TEST(DBLateFiles, AFileOfTwoPartsComesOnce) {
 }
 
 // Garbage may be in files that have not arrived, so the instance must not claim that there is none.
-TEST(DBLateFiles, AFullInstanceWaitsForFilesBeforeItSaysSo) {
-  LateDB db;
+TEST(DBMissingFiles, AFullInstanceWaitsForFilesBeforeItSaysSo) {
+  RestoredDB db;
   db.options().collection_garbage_percent = 25;
   ASSERT_OK(db.Open());
   Table* t = db.Values();
@@ -543,8 +543,8 @@ TEST(DBLateFiles, AFullInstanceWaitsForFilesBeforeItSaysSo) {
 
 // Regression: a history of metamorphic_test wrote for ever, because a file was dropped before any
 // call had requested it, so it was never provided.
-TEST(DBLateFiles, AFullInstanceDoesNotWaitForWhatNothingNamesAnyMore) {
-  LateDB db;
+TEST(DBMissingFiles, AFullInstanceDoesNotWaitForWhatNothingNamesAnyMore) {
+  RestoredDB db;
   ASSERT_OK(db.Open());
   Table* t = db.Values();
   for (int i = 0; i < 10; ++i) ASSERT_OK(db->Put(t, {KeyOf(1, i)}, Large("v")));
@@ -561,8 +561,8 @@ TEST(DBLateFiles, AFullInstanceDoesNotWaitForWhatNothingNamesAnyMore) {
   EXPECT_TRUE(status.IsNoSpace()) << status.ToString();
 }
 
-TEST(DBLateFiles, ListsOfManyPartsArePutTogetherWhenTheseAreThere) {
-  LateDB db;
+TEST(DBMissingFiles, ListsOfManyPartsArePutTogetherWhenTheseAreThere) {
+  RestoredDB db;
   ASSERT_OK(db.Open());
   const TableOptions options = {.kind = TableKind::kList, .separation_bytes = 100};
   Table* list = db.Values("list", options);

@@ -10,11 +10,11 @@ import org.apache.flink.core.fs.CloseableRegistry;
  *
  * <p>Threads: any.
  */
-public interface LateFiles extends AutoCloseable {
+public interface OnDemandFiles extends AutoCloseable {
 
     /** For an instance with all its files. */
-    LateFiles NONE =
-            new LateFiles() {
+    OnDemandFiles NONE =
+            new OnDemandFiles() {
                 @Override
                 public void require(Collection<String> names, CloseableRegistry cancel) {}
 

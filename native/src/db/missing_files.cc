@@ -1,11 +1,11 @@
-#include "db/late_files.h"
+#include "db/missing_files.h"
 
 #include "db/db_impl.h"
 #include "job/job_context.h"
 
 namespace lava {
 
-void LateFiles::Add(const std::shared_ptr<FileMeta>& file) {
+void MissingFiles::Add(const std::shared_ptr<FileMeta>& file) {
   std::string name = file->id.FileName();
   MutexLock lock(&mutex_);
   if (!ids_.insert(file->id).second) return;
@@ -14,7 +14,7 @@ void LateFiles::Add(const std::shared_ptr<FileMeta>& file) {
   ++key_files_;
 }
 
-void LateFiles::Add(const std::shared_ptr<ValueFileMeta>& file) {
+void MissingFiles::Add(const std::shared_ptr<ValueFileMeta>& file) {
   std::string name = file->id.ValueFileName();
   MutexLock lock(&mutex_);
   if (!ids_.insert(file->id).second) return;
@@ -22,20 +22,20 @@ void LateFiles::Add(const std::shared_ptr<ValueFileMeta>& file) {
   ++files_;
 }
 
-std::optional<LateFiles::Late> LateFiles::Find(const std::string& name) const {
+std::optional<MissingFiles::File> MissingFiles::Find(const std::string& name) const {
   MutexLock lock(&mutex_);
   const auto found = by_name_.find(name);
   if (found == by_name_.end()) return std::nullopt;
   return found->second;
 }
 
-bool LateFiles::Contains(const FileId& id) const {
+bool MissingFiles::Contains(const FileId& id) const {
   if (empty()) return false;
   MutexLock lock(&mutex_);
   return ids_.contains(id);
 }
 
-void LateFiles::Erase(const std::string& name) {
+void MissingFiles::Erase(const std::string& name) {
   MutexLock lock(&mutex_);
   const auto found = by_name_.find(name);
   if (found == by_name_.end()) return;
@@ -45,14 +45,14 @@ void LateFiles::Erase(const std::string& name) {
   by_name_.erase(found);
 }
 
-void LateFiles::Clear() {
+void MissingFiles::Clear() {
   MutexLock lock(&mutex_);
   by_name_.clear();
   ids_.clear();
   files_ = key_files_ = 0;
 }
 
-bool LateFiles::AnyOf(const Version& version) const {
+bool MissingFiles::AnyOf(const Version& version) const {
   if (any_key_file()) return true;
   MutexLock lock(&mutex_);
   for (const FileId& id : ids_)
@@ -82,12 +82,12 @@ Status DBImpl::FileArrived(const std::string& name) {
   std::shared_ptr<FileMeta> key_file;
   std::shared_ptr<ValueFileMeta> value_file;
   {
-    const std::optional<LateFiles::Late> late = components_.late_files.Find(name);
-    if (!late)
+    const std::optional<MissingFiles::File> found = components_.missing_files.Find(name);
+    if (!found)
       return Status::InvalidArgument("no file " + name + " is missing in " +
                                      components_.instance.path);
-    key_file = late->key_file.lock();
-    value_file = late->value_file.lock();
+    key_file = found->key_file.lock();
+    value_file = found->value_file.lock();
   }
   const std::string path = components_.instance.path + "/" + name;
   Status status;
@@ -103,8 +103,8 @@ Status DBImpl::FileArrived(const std::string& name) {
   // What could not be opened is still missing.
   if (!status.ok() && (key_file != nullptr || value_file != nullptr))
     return status.IsNotFound() ? Status::IOError("the file " + path + " is not there") : status;
-  components_.late_files.Erase(name);
-  const bool last_key_file = key_file != nullptr && !components_.late_files.any_key_file();
+  components_.missing_files.Erase(name);
+  const bool last_key_file = key_file != nullptr && !components_.missing_files.any_key_file();
   std::shared_ptr<const Version> version;
   {
     MutexLock state(components_.tree.mutex());
@@ -112,7 +112,7 @@ Status DBImpl::FileArrived(const std::string& name) {
   }
   // Both look at all files: not for each one that is of no use to them.
   if (key_file != nullptr) components_.jobs.ScheduleCompactions();
-  if (last_key_file || !components_.late_files.AnyOf(*version))
+  if (last_key_file || !components_.missing_files.AnyOf(*version))
     components_.jobs.ScheduleCollections();
   MutexLock state(components_.tree.mutex());
   components_.tree.ReportJobs();
@@ -124,10 +124,10 @@ std::vector<Snapshot::File> DBImpl::MissingFiles() const {
   std::vector<Snapshot::File> missing;
   std::set<FileId> seen;  // a file may stand several times in a version
   const auto add = [&](const StoredFile& file, std::string name) {
-    if (components_.late_files.Contains(file.id) && seen.insert(file.id).second)
+    if (components_.missing_files.Contains(file.id) && seen.insert(file.id).second)
       missing.push_back({std::move(name), file.bytes, file.crc32c, true});
   };
-  if (components_.late_files.empty()) return missing;
+  if (components_.missing_files.empty()) return missing;
   const ViewRef view = components_.tree.view();
   if (!view) return missing;
   for (const auto& level : view->version->levels)
@@ -137,9 +137,9 @@ std::vector<Snapshot::File> DBImpl::MissingFiles() const {
 }
 
 void DBImpl::MarkMissing(std::vector<Snapshot::File>* files) const {
-  if (components_.late_files.empty()) return;
+  if (components_.missing_files.empty()) return;
   for (Snapshot::File& file : *files)
-    file.missing = components_.late_files.Find(file.name).has_value();
+    file.missing = components_.missing_files.Find(file.name).has_value();
 }
 
 }  // namespace lava

@@ -10,13 +10,13 @@ Status LavaStore::Place(const Snapshot::File& file, const std::string& directory
                         ImportSource* source) {
   const std::string from = PathOf(file);
   const std::string here = directory + "/" + file.name;
-  const std::string waiting = directory + "-late/" + file.name;
+  const std::string waiting = directory + "-missing/" + file.name;
   LAVA_ASSIGN_OR_RETURN(const bool is_here, fs_->Exists(here));
   if (is_here) return Status::OK();  // another part of the import also has it
-  if (has_late_files_) {
-    LAVA_RETURN_IF_ERROR(fs_->CreateDirectory(directory + "-late"));
+  if (has_missing_files_) {
+    LAVA_RETURN_IF_ERROR(fs_->CreateDirectory(directory + "-missing"));
     LAVA_ASSIGN_OR_RETURN(const bool is_waiting, fs_->Exists(waiting));
-    if (is_waiting || late_random_.OneIn(2)) {
+    if (is_waiting || arrival_random_.OneIn(2)) {
       source->missing.push_back(file.name);
       return is_waiting ? Status::OK() : fs_->Link(from, waiting);
     }
@@ -25,28 +25,28 @@ Status LavaStore::Place(const Snapshot::File& file, const std::string& directory
 }
 
 std::string LavaStore::PathOf(const Snapshot::File& file) const {
-  std::lock_guard<std::mutex> lock(late_mutex_);
-  const auto late = late_files_.find(file.name);
-  return late != late_files_.end() ? late->second : directory_ + "/" + file.name;
+  std::lock_guard<std::mutex> lock(missing_mutex_);
+  const auto missing = missing_files_.find(file.name);
+  return missing != missing_files_.end() ? missing->second : directory_ + "/" + file.name;
 }
 
 // After an import.
 void LavaStore::AwaitFiles() {
-  std::lock_guard<std::mutex> lock(late_mutex_);
-  late_files_.clear();
+  std::lock_guard<std::mutex> lock(missing_mutex_);
+  missing_files_.clear();
   for (const Snapshot::File& file : db_->MissingFiles())
-    late_files_[file.name] = directory_ + "-late/" + file.name;
-  if (simulated_ != nullptr || late_files_.empty()) return;
+    missing_files_[file.name] = directory_ + "-missing/" + file.name;
+  if (simulated_ != nullptr || missing_files_.empty()) return;
   stop_bringing_ = false;
-  bringing_ = std::thread([this, random = Random(late_random_.Next())]() mutable {
+  bringing_ = std::thread([this, random = Random(arrival_random_.Next())]() mutable {
     while (!stop_bringing_) {
       {
-        std::lock_guard<std::mutex> bringing(late_mutex_);
-        if (late_files_.empty()) return;
-        auto late = late_files_.begin();
-        std::advance(late, random.Uniform(late_files_.size()));
+        std::lock_guard<std::mutex> bringing(missing_mutex_);
+        if (missing_files_.empty()) return;
+        auto missing = missing_files_.begin();
+        std::advance(missing, random.Uniform(missing_files_.size()));
         // An error here occurs again where it is reported.
-        if (!BringLocked(std::string(late->first)).ok()) return;
+        if (!BringLocked(std::string(missing->first)).ok()) return;
       }
       std::this_thread::sleep_for(std::chrono::microseconds(random.Uniform(2000)));
     }
@@ -60,33 +60,33 @@ void LavaStore::StopBringing() {
 
 // For a read that requests the file.
 Status LavaStore::Bring(const std::string& name) {
-  std::lock_guard<std::mutex> lock(late_mutex_);
-  if (late_files_.contains(name)) return BringLocked(name);
+  std::lock_guard<std::mutex> lock(missing_mutex_);
+  if (missing_files_.contains(name)) return BringLocked(name);
   return simulated_ == nullptr ? Status::OK()  // by the other thread
                                : Status::IOError("a read needs " + name + ", which is here");
 }
 
 Status LavaStore::BringLocked(const std::string& name) {
-  const auto late = late_files_.find(name);
-  LAVA_RETURN_IF_ERROR(fs_->Link(late->second, directory_ + "/" + name));
+  const auto missing = missing_files_.find(name);
+  LAVA_RETURN_IF_ERROR(fs_->Link(missing->second, directory_ + "/" + name));
   const Status status = db_->FileArrived(name);
   if (!status.ok() && !status.IsNotFound()) return status;
-  ++TotalsOfAll().late_files;
-  late_files_.erase(late);
+  ++TotalsOfAll().missing_files;
+  missing_files_.erase(missing);
   return Status::OK();
 }
 
 Status LavaStore::BringAny() {
-  std::lock_guard<std::mutex> lock(late_mutex_);
-  if (late_files_.empty() || db_ == nullptr) return Status::OK();
-  auto late = late_files_.begin();
-  std::advance(late, late_random_.Uniform(late_files_.size()));
-  return BringLocked(std::string(late->first));
+  std::lock_guard<std::mutex> lock(missing_mutex_);
+  if (missing_files_.empty() || db_ == nullptr) return Status::OK();
+  auto missing = missing_files_.begin();
+  std::advance(missing, arrival_random_.Uniform(missing_files_.size()));
+  return BringLocked(std::string(missing->first));
 }
 
 Status LavaStore::BringAll() {
   StopBringing();
-  while (!late_files_.empty() && db_ != nullptr) LAVA_RETURN_IF_ERROR(BringAny());
+  while (!missing_files_.empty() && db_ != nullptr) LAVA_RETURN_IF_ERROR(BringAny());
   if (db_ != nullptr && !db_->MissingFiles().empty())
     return Status::IOError("files are missing that are all there");
   return Status::OK();
