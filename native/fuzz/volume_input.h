@@ -34,7 +34,7 @@ inline const std::vector<std::string>& GoodVolumePayloads() {
   static const std::vector<std::string> payloads = {
       ChangeOf({.type = Type::kMakeDirectory, .directory = 0, .name = "d"}) +
           ChangeOf({.type = Type::kCreate, .inode = 0, .directory = 0, .name = "a"}) +
-          ChangeOf({.type = Type::kExtents, .inode = 0, .runs = {{5, 2}}}),
+          ChangeOf({.type = Type::kExtents, .inode = 0, .ranges = {{5, 2}}}),
       ChangeOf({.type = Type::kSize, .inode = 0, .size = 20'000, .open_ended = true}) +
           ChangeOf({.type = Type::kLink, .inode = 0, .directory = 0, .name = "b"}),
       ChangeOf({.type = Type::kMakeDirectory, .directory = 1, .name = "e"}) +
@@ -46,7 +46,7 @@ inline const std::vector<std::string>& GoodVolumePayloads() {
       ChangeOf({.type = Type::kUnlink, .directory = 0, .name = "b"}) +
           ChangeOf({.type = Type::kUnlink, .directory = 1, .name = "c"}) +
           ChangeOf({.type = Type::kRemoveDirectory, .directory = 1}),
-      ChangeOf({.type = Type::kRestore, .inode = 3, .size = 5, .runs = {{9, 1}}}) +
+      ChangeOf({.type = Type::kRestore, .inode = 3, .size = 5, .ranges = {{9, 1}}}) +
           ChangeOf({.type = Type::kLink, .inode = 3, .directory = 0, .name = "r"}),
       ChangeOf({.type = Type::kJump, .extent = 4}),
   };
