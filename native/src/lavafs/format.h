@@ -16,7 +16,8 @@ namespace lava::lavafs {
 inline constexpr uint32_t kFormatVersion = 1;
 inline constexpr uint32_t kBlockBytes = 4096;
 /// Both superblocks have the same content. The device's first block is left alone.
-inline constexpr std::array<uint64_t, 2> kSuperblockOffsets = {1 * kBlockBytes, 2 * kBlockBytes};
+inline constexpr std::array<uint64_t, 2> kSuperblockOffsets = {kBlockBytes,
+                                                               uint64_t{2} * kBlockBytes};
 /// Extent 0 is reserved for the superblocks.
 inline constexpr uint32_t kFirstExtent = 1;
 inline constexpr uint32_t kExtentBytesMin = 16 << 10;
