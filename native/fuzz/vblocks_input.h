@@ -184,7 +184,7 @@ inline void RunKeyBlocks(Slice in) {
       FuzzFailed("vblocks", "an encoded key block does not decode");
     for (size_t i = 0; i < entries.size(); ++i)
       if (again[i].key != entries[i].key ||
-          again[i].entry.blob_file != entries[i].entry.blob_file ||
+          again[i].entry.blob_file_index != entries[i].entry.blob_file_index ||
           again[i].entry.record_bytes != entries[i].entry.record_bytes ||
           again[i].entry.raw_bytes != entries[i].entry.raw_bytes)
         FuzzFailed("vblocks", "a key block changes by encoding");
@@ -257,14 +257,14 @@ inline void RunRecord(Slice in) {
     CheckError("vblocks", status, path);
     return;
   }
-  if (view.bytes > bytes.size() || view.blob_file >= kBlobFiles)
+  if (view.bytes > bytes.size() || view.blob_file_index >= kBlobFiles)
     FuzzFailed("vblocks", "a record passes its end");
   UseValue(view.value);
   std::string encoded;
-  vsst::EncodeRecord(kUniqueId, kOffset, view.blob_file, view.key, view.value, &encoded);
+  vsst::EncodeRecord(kUniqueId, kOffset, view.blob_file_index, view.key, view.value, &encoded);
   if (!vsst::DecodeRecord(source, kOffset, encoded, &again).ok() || again.key != view.key ||
       again.value.bytes != view.value.bytes || again.value.raw_bytes != view.value.raw_bytes ||
-      again.value.codec != view.value.codec || again.blob_file != view.blob_file)
+      again.value.codec != view.value.codec || again.blob_file_index != view.blob_file_index)
     FuzzFailed("vblocks", "a record changes by encoding");
 }
 
@@ -332,10 +332,11 @@ inline void RunLogIndexOf(Slice payload, uint64_t end, size_t blob_files) {
   for (size_t i = 0; i < index.size(); ++i) {
     const vsst::LoggedRecord& record = index.record(i);
     if (record.end() > end) FuzzFailed("vblocks", "a logged record passes the end");
-    if (record.blob_file >= blob_files) FuzzFailed("vblocks", "a logged record has no blob file");
-    if (index.Find(index.key(i), record.blob_file) != &record ||
-        index.Find(index.key(i), record.blob_file + 1) == &record ||
-        index.Find(std::string(index.key(i)) + '\0', record.blob_file) == &record)
+    if (record.blob_file_index >= blob_files)
+      FuzzFailed("vblocks", "a logged record has no blob file");
+    if (index.Find(index.key(i), record.blob_file_index) != &record ||
+        index.Find(index.key(i), record.blob_file_index + 1) == &record ||
+        index.Find(std::string(index.key(i)) + '\0', record.blob_file_index) == &record)
       FuzzFailed("vblocks", "a log index does not find its own key");
     key_bytes += index.key(i).size();
     builder.Add(index.key(i), record);

@@ -676,8 +676,8 @@ class ValueFileCorruption : public ::testing::Test {
   static std::map<size_t, std::string> RecordsOf(Slice content) {
     std::map<size_t, std::string> records;
     Slice rest = content;
-    uint64_t blob_file, key_bytes, stored_bytes;
-    while (GetVarint64(&rest, &blob_file) && GetVarint64(&rest, &key_bytes) &&
+    uint64_t blob_file_index, key_bytes, stored_bytes;
+    while (GetVarint64(&rest, &blob_file_index) && GetVarint64(&rest, &key_bytes) &&
            GetVarint64(&rest, &stored_bytes)) {
       const Slice key = rest.substr(0, key_bytes);
       if (key.size() < 9 || key.substr(1 + kTableIdBytes, 3) != "key") break;

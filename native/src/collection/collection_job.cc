@@ -143,7 +143,8 @@ class Temperatures {
       : drops_(context.drop_cache) {
     for (const std::shared_ptr<ValueFileMeta>& file : input.files) inputs_.insert(file.get());
     for (const auto& file : input.files)
-      for (const BlobReference& share : file->blob_files) Judge(*input.version, share.blob_file);
+      for (const BlobReference& reference : file->blob_files)
+        Judge(*input.version, reference.blob_file);
   }
   bool IsHot(Slice key, const FileId& blob_file, const ValueFileMeta& from) const {
     return split_.contains(blob_file) ? drops_->IsHot(key) : from.hot;

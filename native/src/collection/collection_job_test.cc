@@ -64,8 +64,8 @@ class CollectionTree : public TreeForTest {
     for (const auto& file : input.files) edit.values_removed.push_back(file->id);
     for (const auto& file : output.files) {
       VersionEdit::AddedValueFile added{file, {}};
-      for (const BlobReference& share : file->blob_files)
-        added.locations.push_back({share.blob_file, file->lower, file->upper});
+      for (const BlobReference& reference : file->blob_files)
+        added.locations.push_back({reference.blob_file, file->lower, file->upper});
       edit.values_added.push_back(added);
     }
     for (const auto& [of, newest_ms] : output.blob_files_expired)

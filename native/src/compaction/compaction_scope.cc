@@ -70,12 +70,13 @@ std::shared_ptr<const Version> ScopeOf(const CompactionInput& input) {
   }
   for (const CompactionInput::Level& level : input.inputs) {
     for (const KeyFileEntry& entry : level.entries) {
-      for (const BlobReference& share : entry.file->blob_references) {
-        const auto known = input.version->blob_files.find(share.blob_file);
-        if (known == input.version->blob_files.end() || scope->blob_files.contains(share.blob_file))
+      for (const BlobReference& reference : entry.file->blob_references) {
+        const auto known = input.version->blob_files.find(reference.blob_file);
+        if (known == input.version->blob_files.end() ||
+            scope->blob_files.contains(reference.blob_file))
           continue;
         if (std::shared_ptr<const BlobFile> blob_file = InScope(*known->second, input))
-          scope->blob_files.emplace(share.blob_file, std::move(blob_file));
+          scope->blob_files.emplace(reference.blob_file, std::move(blob_file));
       }
     }
   }

@@ -120,23 +120,23 @@ Status CollectionRunner::Install(const CollectionTask& task, const CollectionOut
   for (const std::shared_ptr<ValueFileMeta>& file : task.input.files) {
     if (!now.value_files.contains(file->id)) continue;
     edit.values_removed.push_back(file->id);
-    for (const BlobReference& share : file->blob_files) {
-      const auto blob_file = now.blob_files.find(share.blob_file);
+    for (const BlobReference& reference : file->blob_files) {
+      const auto blob_file = now.blob_files.find(reference.blob_file);
       if (blob_file == now.blob_files.end()) continue;
       for (const BlobLocation& location : blob_file->second->locations)
         if (location.file == file)
-          locations[share.blob_file].push_back({location.lower, location.upper});
+          locations[reference.blob_file].push_back({location.lower, location.upper});
     }
   }
   for (auto& [blob_file, ranges] : locations) Unite(&ranges);
   for (const std::shared_ptr<ValueFileMeta>& file : output.files) {
     VersionEdit::AddedValueFile added{file, {}};
-    for (const BlobReference& share : file->blob_files) {
-      for (const Bounds& range : locations[share.blob_file]) {
+    for (const BlobReference& reference : file->blob_files) {
+      for (const Bounds& range : locations[reference.blob_file]) {
         std::string lower = std::max(range.lower, file->lower);
         std::string upper = std::min(range.upper, file->upper);
         if (lower < upper)
-          added.locations.push_back({share.blob_file, std::move(lower), std::move(upper)});
+          added.locations.push_back({reference.blob_file, std::move(lower), std::move(upper)});
       }
     }
     if (!added.locations.empty()) {

@@ -36,7 +36,8 @@ uint64_t ReferencedBytes(const CompactionInput& input) {
   uint64_t bytes = 0;
   for (const CompactionInput::Level& level : input.inputs)
     for (const KeyFileEntry& entry : level.entries)
-      for (const BlobReference& share : entry.file->blob_references) bytes += share.raw_bytes;
+      for (const BlobReference& reference : entry.file->blob_references)
+        bytes += reference.raw_bytes;
   return bytes;
 }
 

@@ -23,8 +23,8 @@ Reach ReachOf(const CompactionInput& input) {
       reach.upper = first ? Slice(entry.upper) : std::max<Slice>(reach.upper, entry.upper);
       first = false;
       if (!seen.insert(entry.file.get()).second) continue;
-      for (const BlobReference& share : entry.file->blob_references)
-        reach.by_blob_file[share.blob_file] += share.raw_bytes;
+      for (const BlobReference& reference : entry.file->blob_references)
+        reach.by_blob_file[reference.blob_file] += reference.raw_bytes;
     }
   }
   return reach;
@@ -34,15 +34,15 @@ Reach ReachOf(const CompactionInput& input) {
 // divided evenly between them.
 uint64_t ReachedOf(const ValueFileMeta& file, const Version& version, const Reach& reach) {
   uint64_t bytes = 0;
-  for (const BlobReference& share : file.blob_files) {
-    const auto named = reach.by_blob_file.find(share.blob_file);
-    const auto blob_file = version.blob_files.find(share.blob_file);
+  for (const BlobReference& reference : file.blob_files) {
+    const auto named = reach.by_blob_file.find(reference.blob_file);
+    const auto blob_file = version.blob_files.find(reference.blob_file);
     if (named == reach.by_blob_file.end() || blob_file == version.blob_files.end()) continue;
     std::set<const ValueFileMeta*> holders;
     for (const BlobLocation& location : blob_file->second->locations)
       holders.insert(location.file.get());
-    bytes += holders.size() > 1 ? std::min(named->second / holders.size(), share.raw_bytes)
-                                : std::min(named->second, share.raw_bytes);
+    bytes += holders.size() > 1 ? std::min(named->second / holders.size(), reference.raw_bytes)
+                                : std::min(named->second, reference.raw_bytes);
   }
   return bytes;
 }
@@ -76,8 +76,8 @@ ValueMergePlan FindMergeable(const CompactionInput& input) {
 
 uint32_t ValueOverlapOf(const Version& version, const KeyFileEntry& entry) {
   std::map<const ValueFileMeta*, KeyRange> ranges;
-  for (const BlobReference& share : entry.file->blob_references) {
-    const auto blob_file = version.blob_files.find(share.blob_file);
+  for (const BlobReference& reference : entry.file->blob_references) {
+    const auto blob_file = version.blob_files.find(reference.blob_file);
     if (blob_file == version.blob_files.end()) continue;
     for (const BlobLocation& location : blob_file->second->locations) {
       const KeyRange range{std::max<Slice>(location.file->lower, entry.lower),

@@ -22,12 +22,12 @@ Result<std::unique_ptr<fs::RandomFile>> OpenStored(const JobContext& context,
 std::vector<BlobReference> ReferencesOf(const TableProperties& properties) {
   std::vector<BlobReference> blob_files;
   for (const TableProperties::NamedBlobFile& named : properties.blob_files) {
-    BlobReference share{named.blob_file, 0, 0};
+    BlobReference reference{named.blob_file, 0, 0};
     for (const TableProperties::NamedBlobFile::Share& part : named.partitions) {
-      share.records += part.records;
-      share.raw_bytes += part.raw_bytes;
+      reference.records += part.records;
+      reference.raw_bytes += part.raw_bytes;
     }
-    blob_files.push_back(share);
+    blob_files.push_back(reference);
   }
   std::sort(blob_files.begin(), blob_files.end());
   return blob_files;

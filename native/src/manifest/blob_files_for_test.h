@@ -27,9 +27,9 @@ inline std::shared_ptr<ValueFileMeta> ValueFileOf(uint64_t number, std::string l
   meta->lower = std::move(lower);
   meta->upper = std::move(upper);
   meta->blob_files = std::move(blob_files);
-  for (const BlobReference& share : meta->blob_files) {
-    meta->records += share.records;
-    meta->raw_bytes += share.raw_bytes;
+  for (const BlobReference& reference : meta->blob_files) {
+    meta->records += reference.records;
+    meta->raw_bytes += reference.raw_bytes;
   }
   meta->stored_bytes = meta->raw_bytes / 2;
   return meta;

@@ -54,10 +54,10 @@ void PutFileMeta(const FileMeta& meta, std::string* out) {
 
 void PutBlobFiles(const std::vector<BlobReference>& blob_files, std::string* out) {
   PutVarint64(out, blob_files.size());
-  for (const BlobReference& share : blob_files) {
-    PutFileId(share.blob_file, out);
-    PutVarint64(out, share.records);
-    PutVarint64(out, share.raw_bytes);
+  for (const BlobReference& reference : blob_files) {
+    PutFileId(reference.blob_file, out);
+    PutVarint64(out, reference.records);
+    PutVarint64(out, reference.raw_bytes);
   }
 }
 
@@ -213,13 +213,14 @@ std::vector<BlobReference> ReadBlobFiles(EditReader* in) {
   std::vector<BlobReference> blob_files;
   const uint64_t count = ReadCount(in, 19, "blob file count");
   for (uint64_t i = 0; i < count && in->status().ok(); ++i) {
-    BlobReference share;
-    share.blob_file = in->ReadFileId();
-    share.records = in->Varint("records of a blob file");
-    share.raw_bytes = in->Varint("bytes of a blob file");
-    if (in->status().ok() && !blob_files.empty() && share.blob_file <= blob_files.back().blob_file)
+    BlobReference reference;
+    reference.blob_file = in->ReadFileId();
+    reference.records = in->Varint("records of a blob file");
+    reference.raw_bytes = in->Varint("bytes of a blob file");
+    if (in->status().ok() && !blob_files.empty() &&
+        reference.blob_file <= blob_files.back().blob_file)
       static_cast<void>(in->Fail("blob files do not ascend"));
-    blob_files.push_back(share);
+    blob_files.push_back(reference);
   }
   return blob_files;
 }
@@ -235,7 +236,7 @@ VersionEdit::AddedValueFile::Location ReadLocation(EditReader* in, const ValueFi
     static_cast<void>(in->Fail("a location's bounds are empty or pass the file's own"));
   const bool holds = std::any_of(
       meta.blob_files.begin(), meta.blob_files.end(),
-      [&](const BlobReference& share) { return share.blob_file == location.blob_file; });
+      [&](const BlobReference& reference) { return reference.blob_file == location.blob_file; });
   if (!holds)
     static_cast<void>(in->Fail("a location of a blob file that its value file does not hold"));
   return location;

@@ -19,7 +19,7 @@ struct BlobFileView {
 uint64_t HeldBy(const ValueFileMeta& file, const FileId& blob_file) {
   const auto it = std::lower_bound(
       file.blob_files.begin(), file.blob_files.end(), blob_file,
-      [](const BlobReference& share, const FileId& id) { return share.blob_file < id; });
+      [](const BlobReference& reference, const FileId& id) { return reference.blob_file < id; });
   return it != file.blob_files.end() && it->blob_file == blob_file ? it->raw_bytes : 0;
 }
 
@@ -44,23 +44,23 @@ uint64_t Share(uint64_t part, uint64_t of, uint64_t whole) {
 
 ValueGarbage GarbageOf(const Version& version, const ValueFileMeta& file) {
   ValueGarbage garbage;
-  for (const BlobReference& share : file.blob_files) {
-    const auto blob_file = version.blob_files.find(share.blob_file);
+  for (const BlobReference& reference : file.blob_files) {
+    const auto blob_file = version.blob_files.find(reference.blob_file);
     if (blob_file == version.blob_files.end()) {  // no key file names the blob file any more
-      garbage.min += share.raw_bytes;
-      garbage.max += share.raw_bytes;
-      garbage.estimate += share.raw_bytes;
+      garbage.min += reference.raw_bytes;
+      garbage.max += reference.raw_bytes;
+      garbage.estimate += reference.raw_bytes;
       continue;
     }
-    const BlobFileView view = ViewOf(share.blob_file, *blob_file->second);
+    const BlobFileView view = ViewOf(reference.blob_file, *blob_file->second);
     const uint64_t dead = view.held - view.referenced;
     garbage.referenced += view.referenced;
-    garbage.min += share.raw_bytes - std::min(share.raw_bytes, view.referenced);
+    garbage.min += reference.raw_bytes - std::min(reference.raw_bytes, view.referenced);
     // References to inherited values may be stale and reach nothing.
     garbage.max += view.inherited
-                       ? share.raw_bytes
-                       : share.raw_bytes - std::min(share.raw_bytes, view.referenced_min);
-    garbage.estimate += std::min(share.raw_bytes, Share(share.raw_bytes, dead, view.held));
+                       ? reference.raw_bytes
+                       : reference.raw_bytes - std::min(reference.raw_bytes, view.referenced_min);
+    garbage.estimate += std::min(reference.raw_bytes, Share(reference.raw_bytes, dead, view.held));
   }
   return garbage;
 }

@@ -19,7 +19,7 @@ double MetBelow::Hiding(uint32_t level, uint32_t last) const {
 
 uint64_t ReferencedBytes(const FileMeta& file) {
   uint64_t bytes = 0;
-  for (const BlobReference& share : file.blob_references) bytes += share.raw_bytes;
+  for (const BlobReference& reference : file.blob_references) bytes += reference.raw_bytes;
   return bytes;
 }
 

@@ -75,10 +75,10 @@ Status VersionBuilder::RemoveValueFiles(const VersionEdit& edit) {
     const auto entry = version_->value_files.find(id);
     if (entry == version_->value_files.end()) return Refused(id, "is no longer in the version");
     const std::shared_ptr<ValueFileMeta> file = entry->second.file;
-    for (const BlobReference& share : file->blob_files) {
-      if (!version_->blob_files.contains(share.blob_file)) continue;
+    for (const BlobReference& reference : file->blob_files) {
+      if (!version_->blob_files.contains(reference.blob_file)) continue;
       const auto is_it = [&id](const BlobLocation& location) { return location.file->id == id; };
-      for (size_t n = std::erase_if(Change(share.blob_file)->locations, is_it); n > 0; --n)
+      for (size_t n = std::erase_if(Change(reference.blob_file)->locations, is_it); n > 0; --n)
         DropLocation(id);
     }
   }
@@ -217,13 +217,13 @@ void VersionBuilder::CountEntry(uint32_t level, const KeyFileEntry& entry, bool 
 }
 
 void VersionBuilder::NameBlobFiles(const KeyFileEntry& entry, bool added) {
-  for (const BlobReference& share : entry.file->blob_references) {
-    BlobFile* const blob_file = Change(share.blob_file);
+  for (const BlobReference& reference : entry.file->blob_references) {
+    BlobFile* const blob_file = Change(reference.blob_file);
     AddTo(&blob_file->named_by, 1, added);
-    AddTo(entry.clipped() ? &blob_file->clipped_records : &blob_file->records, share.records,
+    AddTo(entry.clipped() ? &blob_file->clipped_records : &blob_file->records, reference.records,
           added);
-    AddTo(entry.clipped() ? &blob_file->clipped_raw_bytes : &blob_file->raw_bytes, share.raw_bytes,
-          added);
+    AddTo(entry.clipped() ? &blob_file->clipped_raw_bytes : &blob_file->raw_bytes,
+          reference.raw_bytes, added);
   }
 }
 

@@ -118,8 +118,8 @@ class RandomTree {
     for (const KeyFileEntry& entry : below) edit.Remove(level + 1, entry);
     for (const auto* entries : {&upper, &below})
       for (const KeyFileEntry& entry : *entries)
-        for (const BlobReference& share : entry.file->blob_references)
-          named[share.blob_file] += share.raw_bytes;
+        for (const BlobReference& reference : entry.file->blob_references)
+          named[reference.blob_file] += reference.raw_bytes;
     // Write several files and let some of the named values die.
     const uint64_t begin = std::stoull(from), end = std::stoull(to);
     const uint64_t files = std::min<uint64_t>(1 + random_() % 3, end - begin);
@@ -144,13 +144,13 @@ class RandomTree {
     edit.values_removed.push_back(file->id);
     std::vector<BlobReference> blob_files;
     std::vector<VersionEdit::AddedValueFile::Location> locations;
-    for (const BlobReference& share : file->blob_files) {
-      const auto blob_file = version().blob_files.find(share.blob_file);
+    for (const BlobReference& reference : file->blob_files) {
+      const auto blob_file = version().blob_files.find(reference.blob_file);
       if (blob_file == version().blob_files.end()) continue;
-      blob_files.push_back({share.blob_file, 1, share.raw_bytes / 2 + 1});
+      blob_files.push_back({reference.blob_file, 1, reference.raw_bytes / 2 + 1});
       for (const BlobLocation& location : blob_file->second->locations)
         if (location.file == file)
-          locations.push_back({share.blob_file, location.lower, location.upper});
+          locations.push_back({reference.blob_file, location.lower, location.upper});
     }
     const auto output = ValueFileOf(++number_, file->lower, file->upper, std::move(blob_files));
     edit.values_added.push_back({output, std::move(locations)});

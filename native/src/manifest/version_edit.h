@@ -74,9 +74,9 @@ struct VersionEdit {
   /// Adds a value file in which all of its values were first written.
   void AddNewValueFile(std::shared_ptr<ValueFileMeta> file) {
     AddedValueFile added_file{std::move(file), {}};
-    for (const BlobReference& share : added_file.file->blob_files)
+    for (const BlobReference& reference : added_file.file->blob_files)
       added_file.locations.push_back(
-          {share.blob_file, added_file.file->lower, added_file.file->upper});
+          {reference.blob_file, added_file.file->lower, added_file.file->upper});
     values_added.push_back(std::move(added_file));
   }
   void Remove(uint32_t level, const KeyFileEntry& entry) {

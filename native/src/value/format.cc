@@ -63,7 +63,7 @@ Status CheckFooterTail(const std::string& path, uint64_t file_bytes, Slice tail)
 const char* SplitRecord(Slice bytes, RecordView* record) {
   Slice rest = bytes;
   uint32_t key_bytes = 0, stored_bytes = 0;
-  if (!GetVarint32(&rest, &record->blob_file) || !GetVarint32(&rest, &key_bytes) ||
+  if (!GetVarint32(&rest, &record->blob_file_index) || !GetVarint32(&rest, &key_bytes) ||
       !GetVarint32(&rest, &stored_bytes) || key_bytes > kRecordKeyBytesMax ||
       !GetBytes(&rest, key_bytes, &record->key) ||
       !GetBytes(&rest, stored_bytes, &record->value.bytes) || rest.size() < kBlockTrailerBytes)
@@ -124,41 +124,42 @@ Status DecodeFooter(const std::string& path, uint64_t file_bytes, Slice tail, Fo
   return Status::OK();
 }
 
-void EncodeRecordFront(uint32_t blob_file, Slice key, uint64_t stored_bytes, std::string* out) {
+void EncodeRecordFront(uint32_t blob_file_index, Slice key, uint64_t stored_bytes,
+                       std::string* out) {
   out->clear();
-  PutVarint32(out, blob_file);
+  PutVarint32(out, blob_file_index);
   PutVarint32(out, static_cast<uint32_t>(key.size()));
   PutVarint32(out, static_cast<uint32_t>(stored_bytes));
   out->append(key);
 }
 
-void EncodeRecord(uint64_t unique_id, uint64_t offset, uint32_t blob_file, Slice key,
+void EncodeRecord(uint64_t unique_id, uint64_t offset, uint32_t blob_file_index, Slice key,
                   const StoredValue& value, std::string* out) {
   out->clear();
   out->reserve(key.size() + value.bytes.size() + kRecordOverheadBytesMax);
-  EncodeRecordFront(blob_file, key, value.bytes.size(), out);
+  EncodeRecordFront(blob_file_index, key, value.bytes.size(), out);
   out->append(value.bytes);
   SealBlock(unique_id, offset, value.codec, value.raw_bytes, out);
 }
 
 const char* RecordBytes(Slice front, uint64_t rest_bytes, uint64_t* bytes) {
   Slice rest = front;
-  uint32_t blob_file = 0, key_bytes = 0, stored_bytes = 0;
-  if (!GetVarint32(&rest, &blob_file) || !GetVarint32(&rest, &key_bytes) ||
+  uint32_t blob_file_index = 0, key_bytes = 0, stored_bytes = 0;
+  if (!GetVarint32(&rest, &blob_file_index) || !GetVarint32(&rest, &key_bytes) ||
       !GetVarint32(&rest, &stored_bytes))
     return "a record's lengths are cut short";
   *bytes = front.size() - rest.size() + uint64_t{key_bytes} + stored_bytes + kBlockTrailerBytes;
   return *bytes <= rest_bytes ? nullptr : "a record's lengths pass the end of where it stands";
 }
 
-uint64_t StoredBytesOf(uint32_t blob_file, uint64_t key_bytes, uint64_t record_bytes) {
+uint64_t StoredBytesOf(uint32_t blob_file_index, uint64_t key_bytes, uint64_t record_bytes) {
   const auto varint_bytes = [](uint64_t number) {
     uint64_t bytes = 1;
     for (; number >= 0x80; number >>= 7) ++bytes;
     return bytes;
   };
   const uint64_t others =
-      varint_bytes(blob_file) + varint_bytes(key_bytes) + key_bytes + kBlockTrailerBytes;
+      varint_bytes(blob_file_index) + varint_bytes(key_bytes) + key_bytes + kBlockTrailerBytes;
   // The stored length is a varint of unknown size: find the size with which all parts add up.
   for (uint64_t length_bytes = 1; length_bytes <= 5; ++length_bytes) {
     if (record_bytes < others + length_bytes) break;
@@ -192,7 +193,7 @@ Status DecodeRecord(const RecordSource& source, uint64_t offset, Slice bytes, Re
                         "the record's codec " + std::to_string(codec) + " or raw length " +
                             std::to_string(record->value.raw_bytes) + " is impossible");
   }
-  if (record->blob_file >= source.blob_file_count)
+  if (record->blob_file_index >= source.blob_file_count)
     return CorruptionAt(source.path, offset,
                         "the record's blob file is not in the file's blob files");
   return Status::OK();

@@ -68,18 +68,19 @@ void EncodeFooter(const Footer& footer, uint64_t offset, std::string* out);
 Status DecodeFooter(const std::string& path, uint64_t file_bytes, Slice tail, Footer* footer);
 
 struct RecordView {
-  uint32_t blob_file = 0;  // index into the file's blob files
+  uint32_t blob_file_index = 0;  // index into the file's blob files
   Slice key;
   StoredValue value;
   uint64_t bytes = 0;  // of the whole record
 };
 
 /// Replaces *out by the whole record. offset: where the record will begin in the file.
-void EncodeRecord(uint64_t unique_id, uint64_t offset, uint32_t blob_file, Slice key,
+void EncodeRecord(uint64_t unique_id, uint64_t offset, uint32_t blob_file_index, Slice key,
                   const StoredValue& value, std::string* out);
 
 /// Replaces *out by the part of a record that precedes its stored value.
-void EncodeRecordFront(uint32_t blob_file, Slice key, uint64_t stored_bytes, std::string* out);
+void EncodeRecordFront(uint32_t blob_file_index, Slice key, uint64_t stored_bytes,
+                       std::string* out);
 
 /// The file from which records are read, for checksums and messages.
 struct RecordSource {
@@ -104,7 +105,7 @@ const char* RecordBytes(Slice front, uint64_t rest_bytes, uint64_t* bytes);
 inline constexpr size_t kRecordFrontBytes = 15;
 
 /// Bytes of the stored value in a record of a value log; 0 if no such record exists.
-uint64_t StoredBytesOf(uint32_t blob_file, uint64_t key_bytes, uint64_t record_bytes);
+uint64_t StoredBytesOf(uint32_t blob_file_index, uint64_t key_bytes, uint64_t record_bytes);
 
 /// blob_files: in the order of their indexes.
 void EncodeProperties(const ValueFileProperties& properties,

@@ -114,7 +114,7 @@ TEST(ValueFormatTest, RecordRoundTrip) {
   RecordView view;
   const std::string with_more = record + "more";
   ASSERT_TRUE(DecodeRecord({kPath, 9, 3}, 1000, with_more, &view).ok());
-  EXPECT_EQ(view.blob_file, 2u);
+  EXPECT_EQ(view.blob_file_index, 2u);
   EXPECT_EQ(view.key, "key");
   EXPECT_EQ(view.value.bytes, "value");
   EXPECT_EQ(view.value.raw_bytes, 5u);

@@ -20,7 +20,7 @@ void PutShared(Slice key, std::string* last_key, std::string* out) {
 void KeyBlockBuilder::Add(Slice key, const KeyBlockEntry& entry, uint64_t offset) {
   if (payload_.empty()) PutVarint64(&payload_, offset);
   PutShared(key, &last_key_, &payload_);
-  PutVarint32(&payload_, entry.blob_file);
+  PutVarint32(&payload_, entry.blob_file_index);
   PutVarint64(&payload_, entry.record_bytes);
   PutVarint32(&payload_, entry.raw_bytes);
 }
@@ -36,7 +36,7 @@ const char* KeyBlockCursor::Next(int* key_order) {
   uint32_t shared = 0;
   Slice key_rest;
   if (!GetVarint32(&rest_, &shared) || !GetLengthPrefixed(&rest_, &key_rest) ||
-      !GetVarint32(&rest_, &entry_.blob_file) || !GetVarint64(&rest_, &entry_.record_bytes) ||
+      !GetVarint32(&rest_, &entry_.blob_file_index) || !GetVarint64(&rest_, &entry_.record_bytes) ||
       !GetVarint32(&rest_, &entry_.raw_bytes))
     return "an entry of a key block is cut short";
   if (shared > key_.size() || (at_block_start_ && shared != 0))

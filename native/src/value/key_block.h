@@ -15,7 +15,7 @@ namespace lava::vsst {
 void PutShared(Slice key, std::string* last_key, std::string* out);
 
 struct KeyBlockEntry {
-  uint32_t blob_file = 0;  // index into the file's blob files
+  uint32_t blob_file_index = 0;  // index into the file's blob files
   uint64_t record_bytes = 0;
   uint32_t raw_bytes = 0;  // of the value
 };

@@ -24,12 +24,12 @@ TEST(KeyBlockTest, RoundTrip) {
   ASSERT_EQ(cursor.Next(&order), nullptr);
   EXPECT_LT(order, 0);
   EXPECT_EQ(cursor.key(), "abc");
-  EXPECT_EQ(cursor.entry().blob_file, 1u);
+  EXPECT_EQ(cursor.entry().blob_file_index, 1u);
   EXPECT_EQ(cursor.entry().record_bytes, 1ull << 40);
   EXPECT_EQ(cursor.entry().raw_bytes, 1u << 31);
   ASSERT_EQ(cursor.Next(&order), nullptr);
   EXPECT_EQ(order, 0);
-  EXPECT_EQ(cursor.entry().blob_file, 300u);
+  EXPECT_EQ(cursor.entry().blob_file_index, 300u);
   ASSERT_EQ(cursor.Next(&order), nullptr);
   EXPECT_EQ(cursor.key(), "abd");
   EXPECT_TRUE(cursor.done());

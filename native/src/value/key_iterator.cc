@@ -30,19 +30,19 @@ Status KeyIterator::LoadBlock() {
 }
 
 Status KeyIterator::TakeEntry() {
-  uint32_t last_blob_file = cursor_.entry().blob_file;
+  uint32_t last_blob_file_index = cursor_.entry().blob_file_index;
   int order = 0;
   if (const char* error = cursor_.Next(&order); error != nullptr)
     return head_.Malformed(block_offset_, error);
   const KeyBlockEntry& entry = cursor_.entry();
-  if (entry.blob_file >= head_.blob_files.size())
+  if (entry.blob_file_index >= head_.blob_files.size())
     return head_.Malformed(block_offset_, "a key's blob file is not in the file's blob files");
   uint64_t rest_bytes = head_.top.records_end() - offset_;
   if (entry.record_bytes < kRecordBytesMin || entry.record_bytes > rest_bytes)
     return head_.Malformed(block_offset_, "a key's record does not fit where it stands");
   same_key_ = records_ > 0 && order == 0;
   if (records_ > 0 &&
-      (order > 0 || (order == 0 && head_.blob_files[last_blob_file] >= blob_file())))
+      (order > 0 || (order == 0 && head_.blob_files[last_blob_file_index] >= blob_file())))
     return head_.Malformed(block_offset_, "the dense key index does not ascend");
   ++records_;
   return Status::OK();

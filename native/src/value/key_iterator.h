@@ -26,7 +26,9 @@ class KeyIterator final : public ValueKeyIterator {
     Move();
   }
   Slice key() const override { return cursor_.key(); }
-  const FileId& blob_file() const override { return head_.blob_files[cursor_.entry().blob_file]; }
+  const FileId& blob_file() const override {
+    return head_.blob_files[cursor_.entry().blob_file_index];
+  }
   uint64_t raw_bytes() const override { return cursor_.entry().raw_bytes; }
   uint64_t record_offset() const override { return offset_; }
   uint64_t record_bytes() const override { return cursor_.entry().record_bytes; }
@@ -34,7 +36,7 @@ class KeyIterator final : public ValueKeyIterator {
 
   /// Whether the record before has the same key.
   bool same_key() const { return same_key_; }
-  uint32_t blob_file_index() const { return cursor_.entry().blob_file; }
+  uint32_t blob_file_index() const { return cursor_.entry().blob_file_index; }
 
  private:
   void Move();
@@ -65,7 +67,7 @@ class LogKeyIterator final : public ValueKeyIterator {
   void Next() override { ++at_; }
   Slice key() const override { return head_.log->key(at_); }
   const FileId& blob_file() const override {
-    return head_.blob_files[head_.log->record(at_).blob_file];
+    return head_.blob_files[head_.log->record(at_).blob_file_index];
   }
   uint64_t raw_bytes() const override { return head_.log->record(at_).raw_bytes; }
   uint64_t record_offset() const override { return head_.log->record(at_).offset; }

@@ -10,7 +10,7 @@ void LogIndexBuilder::Add(Slice key, const LoggedRecord& record) {
   PutVarint64(&payload_, record.offset);
   PutVarint64(&payload_, record.bytes);
   PutVarint32(&payload_, record.raw_bytes);
-  if (several_blob_files_) PutVarint32(&payload_, record.blob_file);
+  if (several_blob_files_) PutVarint32(&payload_, record.blob_file_index);
   ++count_;
 }
 
@@ -26,16 +26,16 @@ const char* LogIndex::Load(Slice payload, uint64_t records_end, size_t blob_file
     if (!GetVarint32(&rest, &shared) || !GetLengthPrefixed(&rest, &key_rest) ||
         !GetVarint64(&rest, &record.offset) || !GetVarint64(&rest, &record.bytes) ||
         !GetVarint32(&rest, &record.raw_bytes) ||
-        (blob_files > 1 && !GetVarint32(&rest, &record.blob_file)))
+        (blob_files > 1 && !GetVarint32(&rest, &record.blob_file_index)))
       return "an entry of the log index is cut short";
-    if (blob_files > 1 && record.blob_file >= blob_files)
+    if (blob_files > 1 && record.blob_file_index >= blob_files)
       return "a blob file of the log index is not in the file's blob files";
     if (shared > key.size()) return "an entry of the log index shares more than there is";
     if (shared + uint64_t{key_rest.size()} > kRecordKeyBytesMax)
       return "a key of the log index is too long";
     if (!records_.empty()) {
       const int order = Slice(key).substr(shared).compare(key_rest);
-      if (order > 0 || (order == 0 && records_.back().blob_file >= record.blob_file))
+      if (order > 0 || (order == 0 && records_.back().blob_file_index >= record.blob_file_index))
         return "the log index does not ascend";
     }
     key.resize(shared);
@@ -57,19 +57,19 @@ const char* LogIndex::Load(Slice payload, uint64_t records_end, size_t blob_file
   return nullptr;
 }
 
-const LoggedRecord* LogIndex::Find(Slice target, uint32_t blob_file) const {
+const LoggedRecord* LogIndex::Find(Slice target, uint32_t blob_file_index) const {
   size_t low = 0, high = records_.size();
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
     const int order = key(middle).compare(target);
-    if (order < 0 || (order == 0 && records_[middle].blob_file < blob_file)) {
+    if (order < 0 || (order == 0 && records_[middle].blob_file_index < blob_file_index)) {
       low = middle + 1;
     } else {
       high = middle;
     }
   }
-  const bool found =
-      low < records_.size() && key(low) == target && records_[low].blob_file == blob_file;
+  const bool found = low < records_.size() && key(low) == target &&
+                     records_[low].blob_file_index == blob_file_index;
   return found ? &records_[low] : nullptr;
 }
 

@@ -18,7 +18,7 @@ inline constexpr uint32_t kLogBlobFilesMax = 64;
 struct LoggedRecord {
   uint64_t offset = 0, bytes = 0;  // of the whole record
   uint32_t raw_bytes = 0;          // of the value
-  uint32_t blob_file = 0;          // index into the file's blob files
+  uint32_t blob_file_index = 0;    // index into the file's blob files
 
   uint64_t end() const { return offset + bytes; }
 };
@@ -56,7 +56,7 @@ class LogIndex {
   }
   const LoggedRecord& record(size_t i) const { return records_[i]; }
   /// Returns null if there is no record of this key and blob file.
-  const LoggedRecord* Find(Slice key, uint32_t blob_file) const;
+  const LoggedRecord* Find(Slice key, uint32_t blob_file_index) const;
   uint64_t records_end() const { return records_end_; }
   size_t memory_bytes() const {
     return keys_.capacity() + key_ends_.capacity() * sizeof(uint64_t) +

@@ -15,7 +15,7 @@ constexpr size_t kPiecesKeyBytesMax = 64 << 10;
 constexpr size_t kChecksumBytes = 8;  // of a trailer, at its end
 
 struct Front {
-  uint32_t blob_file = 0, stored_bytes = 0;
+  uint32_t blob_file_index = 0, stored_bytes = 0;
   size_t bytes = 0;  // before the stored value
   uint64_t record_bytes = 0;
 };
@@ -36,7 +36,7 @@ Status ReadPiece(const fs::RandomFile& file, uint64_t at, uint64_t end, const Pi
 bool ParseFront(Slice bytes, uint64_t rest_bytes, Slice key, Front* front) {
   Slice rest = bytes, found;
   uint32_t key_bytes = 0;
-  if (!GetVarint32(&rest, &front->blob_file) || !GetVarint32(&rest, &key_bytes) ||
+  if (!GetVarint32(&rest, &front->blob_file_index) || !GetVarint32(&rest, &key_bytes) ||
       !GetVarint32(&rest, &front->stored_bytes) || !GetBytes(&rest, key_bytes, &found))
     return false;
   front->bytes = bytes.size() - rest.size();
@@ -79,7 +79,7 @@ Status AddValue(const fs::RandomFile& file, uint64_t unique_id, uint64_t offset,
 }  // namespace
 
 Result<bool> ReadInPieces(const fs::RandomFile& file, uint64_t unique_id, uint64_t offset,
-                          uint64_t bytes, Slice key, std::optional<uint32_t> blob_file,
+                          uint64_t bytes, Slice key, std::optional<uint32_t> blob_file_index,
                           const PiecewiseRead& read) {
   if (key.size() > kPiecesKeyBytesMax) return false;
   Front front;
@@ -88,8 +88,9 @@ Result<bool> ReadInPieces(const fs::RandomFile& file, uint64_t unique_id, uint64
     if (offset >= end) return false;
     LAVA_RETURN_IF_ERROR(ReadPiece(file, offset, end, read, &piece));
     if (!ParseFront(piece, end - offset, key, &front)) return false;
-    if (blob_file ? front.blob_file == *blob_file : front.record_bytes == bytes) break;
-    if (!blob_file) return false;
+    if (blob_file_index ? front.blob_file_index == *blob_file_index : front.record_bytes == bytes)
+      break;
+    if (!blob_file_index) return false;
   }
   if (front.stored_bytes != read.raw_bytes) return false;
   LAVA_RETURN_IF_ERROR(AddValue(file, unique_id, offset, piece, front, read));

@@ -294,10 +294,10 @@ TEST(LogIndexTest, AKeyHasSeveralBlobFiles) {
   EXPECT_EQ(index.Find("c", 0), nullptr);
   EXPECT_EQ(index.Find("c", 1)->offset, 100u);
   EXPECT_NE(vsst::LogIndex().Load(builder.payload(), 1000, 2), nullptr) << "two blob files alone";
-  for (const uint32_t blob_file : {0, 1}) {
+  for (const uint32_t blob_file_index : {0, 1}) {
     vsst::LogIndexBuilder wrong(true);
     wrong.Add("b", {0, 100, 50, 1});
-    wrong.Add("b", {100, 100, 50, blob_file});
+    wrong.Add("b", {100, 100, 50, blob_file_index});
     EXPECT_NE(vsst::LogIndex().Load(wrong.payload(), 1000, 3), nullptr) << "it does not ascend";
   }
 }

@@ -29,8 +29,8 @@ class LogWriter final : public ValueLogWriter {
     footer_.is_log = true;
   }
 
-  Status Append(Slice key, Slice value, uint32_t blob_file, LoggedRecord* record) override;
-  Status AppendFrom(Slice key, ValueSource* value, uint32_t blob_file,
+  Status Append(Slice key, Slice value, uint32_t blob_file_index, LoggedRecord* record) override;
+  Status AppendFrom(Slice key, ValueSource* value, uint32_t blob_file_index,
                     LoggedRecord* record) override;
   Status Flush() override { return Keep(file_->Flush()); }
   Status Sync() override { return Keep(file_->SyncData()); }
@@ -48,11 +48,12 @@ class LogWriter final : public ValueLogWriter {
     return status_;
   }
   void Write(Slice bytes);
-  void WriteRecord(Slice key, Slice value, uint32_t blob_file);
-  void WriteLarge(Slice key, Slice value, uint32_t blob_file);
-  void WritePieces(Slice key, ValueSource* value, uint32_t blob_file);
-  Status Check(Slice key, uint64_t value_bytes, uint32_t blob_file) const;
-  Status Wrote(uint64_t offset, uint64_t value_bytes, uint32_t blob_file, LoggedRecord* record);
+  void WriteRecord(Slice key, Slice value, uint32_t blob_file_index);
+  void WriteLarge(Slice key, Slice value, uint32_t blob_file_index);
+  void WritePieces(Slice key, ValueSource* value, uint32_t blob_file_index);
+  Status Check(Slice key, uint64_t value_bytes, uint32_t blob_file_index) const;
+  Status Wrote(uint64_t offset, uint64_t value_bytes, uint32_t blob_file_index,
+               LoggedRecord* record);
   bool Compresses(uint64_t value_bytes) const {
     return options_.compression != Compression::kNone &&
            value_bytes <= options_.compressed_bytes_max;
@@ -71,7 +72,7 @@ class LogWriter final : public ValueLogWriter {
   uint32_t crc_ = 0;
   std::vector<BlobReference> blob_files_;  // live records of each blob file, by index
   std::optional<LogIndexBuilder> index_;   // from the first AddLive() on
-  uint32_t last_blob_file_ = 0;            // of the last live record
+  uint32_t last_blob_file_index_ = 0;      // of the last live record
   ValueFileProperties properties_;
   std::string compressed_, record_, last_key_;
 };
@@ -82,10 +83,10 @@ void LogWriter::Write(Slice bytes) {
   offset_ += bytes.size();
 }
 
-Status LogWriter::Check(Slice key, uint64_t value_bytes, uint32_t blob_file) const {
+Status LogWriter::Check(Slice key, uint64_t value_bytes, uint32_t blob_file_index) const {
   if (!status_.ok()) return status_;
   if (finished_ || index_) return Invalid("the value log has ended");
-  if (blob_file >= kLogBlobFilesMax) return Invalid("a key has too many values in one log");
+  if (blob_file_index >= kLogBlobFilesMax) return Invalid("a key has too many values in one log");
   if (key.size() > kRecordKeyBytesMax || value_bytes > kRecordValueBytesMax)
     return Invalid("a key of " + std::to_string(key.size()) + " bytes, or a value of " +
                    std::to_string(value_bytes) + ", is beyond the limit");
@@ -93,10 +94,10 @@ Status LogWriter::Check(Slice key, uint64_t value_bytes, uint32_t blob_file) con
 }
 
 // Completes the append of the record that was written at offset.
-Status LogWriter::Wrote(uint64_t offset, uint64_t value_bytes, uint32_t blob_file,
+Status LogWriter::Wrote(uint64_t offset, uint64_t value_bytes, uint32_t blob_file_index,
                         LoggedRecord* record) {
-  *record = {offset, offset_ - offset, static_cast<uint32_t>(value_bytes), blob_file};
-  while (blob_files_.size() <= blob_file)
+  *record = {offset, offset_ - offset, static_cast<uint32_t>(value_bytes), blob_file_index};
+  while (blob_files_.size() <= blob_file_index)
     blob_files_.push_back({{id_.origin, id_.number + blob_files_.size()}});
   records_end_ = offset_;
   if (record_.capacity() > kBufferKeptBytesMax) record_ = {};
@@ -104,51 +105,51 @@ Status LogWriter::Wrote(uint64_t offset, uint64_t value_bytes, uint32_t blob_fil
   return status_;
 }
 
-Status LogWriter::Append(Slice key, Slice value, uint32_t blob_file, LoggedRecord* record) {
-  LAVA_RETURN_IF_ERROR(Check(key, value.size(), blob_file));
+Status LogWriter::Append(Slice key, Slice value, uint32_t blob_file_index, LoggedRecord* record) {
+  LAVA_RETURN_IF_ERROR(Check(key, value.size(), blob_file_index));
   const uint64_t offset = offset_;
   if (value.size() > kBufferKeptBytesMax)
-    WriteLarge(key, value, blob_file);
+    WriteLarge(key, value, blob_file_index);
   else
-    WriteRecord(key, value, blob_file);
-  return Wrote(offset, value.size(), blob_file, record);
+    WriteRecord(key, value, blob_file_index);
+  return Wrote(offset, value.size(), blob_file_index, record);
 }
 
-Status LogWriter::AppendFrom(Slice key, ValueSource* value, uint32_t blob_file,
+Status LogWriter::AppendFrom(Slice key, ValueSource* value, uint32_t blob_file_index,
                              LoggedRecord* record) {
   const uint64_t size = value->size();
-  LAVA_RETURN_IF_ERROR(Check(key, size, blob_file));
+  LAVA_RETURN_IF_ERROR(Check(key, size, blob_file_index));
   // Compression needs the whole value in memory.
   ScopedCharge memory;
   if (Compresses(size) && (options_.memory == nullptr || memory.Try(options_.memory, size))) {
     const auto whole = std::make_unique_for_overwrite<char[]>(size);
     LAVA_RETURN_IF_ERROR(ReadWhole(value, whole.get()));
-    return Append(key, Slice(whole.get(), size), blob_file, record);
+    return Append(key, Slice(whole.get(), size), blob_file_index, record);
   }
   const uint64_t offset = offset_;
-  WritePieces(key, value, blob_file);
-  return Wrote(offset, size, blob_file, record);
+  WritePieces(key, value, blob_file_index);
+  return Wrote(offset, size, blob_file_index, record);
 }
 
-void LogWriter::WriteRecord(Slice key, Slice value, uint32_t blob_file) {
+void LogWriter::WriteRecord(Slice key, Slice value, uint32_t blob_file_index) {
   StoredValue stored;
   stored.raw_bytes = static_cast<uint32_t>(value.size());
   stored.codec = compressor_.Compress(value, &compressed_);
   stored.bytes = stored.codec == Compression::kNone ? value : Slice(compressed_);
-  EncodeRecord(footer_.unique_id, offset_, blob_file, key, stored, &record_);
+  EncodeRecord(footer_.unique_id, offset_, blob_file_index, key, stored, &record_);
   Write(record_);
 }
 
 // Writes the value without copying it. Compresses it only if the budget grants memory for the
 // compressed bytes.
-void LogWriter::WriteLarge(Slice key, Slice value, uint32_t blob_file) {
+void LogWriter::WriteLarge(Slice key, Slice value, uint32_t blob_file_index) {
   ScopedCharge memory;
   const bool compresses = Compresses(value.size()) &&
                           (options_.memory == nullptr || memory.Try(options_.memory, value.size()));
   const Compression codec =
       compresses ? compressor_.Compress(value, &compressed_) : Compression::kNone;
   const Slice stored = codec == Compression::kNone ? value : Slice(compressed_);
-  EncodeRecordFront(blob_file, key, stored.size(), &record_);
+  EncodeRecordFront(blob_file_index, key, stored.size(), &record_);
   PieceChecksum checksum(footer_.unique_id, offset_);
   checksum.Add(record_);
   checksum.Add(stored);
@@ -157,11 +158,11 @@ void LogWriter::WriteLarge(Slice key, Slice value, uint32_t blob_file) {
   Write(checksum.Seal(codec, static_cast<uint32_t>(value.size())));
 }
 
-void LogWriter::WritePieces(Slice key, ValueSource* value, uint32_t blob_file) {
+void LogWriter::WritePieces(Slice key, ValueSource* value, uint32_t blob_file_index) {
   std::optional<ScopedCharge> memory;
   if (options_.memory != nullptr) memory.emplace(options_.memory, kPieceBytes);
   const auto buffer = std::make_unique_for_overwrite<char[]>(kPieceBytes);
-  EncodeRecordFront(blob_file, key, value->size(), &record_);
+  EncodeRecordFront(blob_file_index, key, value->size(), &record_);
   PieceChecksum checksum(footer_.unique_id, offset_);
   checksum.Add(record_);
   Write(record_);
@@ -179,10 +180,11 @@ void LogWriter::WritePieces(Slice key, ValueSource* value, uint32_t blob_file) {
 Status LogWriter::AddLive(Slice key, const LoggedRecord& record) {
   if (!status_.ok()) return status_;
   if (finished_) return Invalid("the value log has ended");
-  if (index_ && (key < last_key_ || (key == last_key_ && record.blob_file <= last_blob_file_)))
+  if (index_ &&
+      (key < last_key_ || (key == last_key_ && record.blob_file_index <= last_blob_file_index_)))
     return Invalid("a live key does not ascend");
   if (record.offset > records_end_ || record.bytes > records_end_ - record.offset ||
-      record.blob_file >= blob_files_.size())
+      record.blob_file_index >= blob_files_.size())
     return Invalid("a live record that was not appended");
   if (!index_) {
     index_.emplace(/*several_blob_files=*/blob_files_.size() > 1);
@@ -190,12 +192,12 @@ Status LogWriter::AddLive(Slice key, const LoggedRecord& record) {
   }
   index_->Add(key, record);
   last_key_.assign(key);
-  last_blob_file_ = record.blob_file;
-  ++blob_files_[record.blob_file].records;
-  blob_files_[record.blob_file].raw_bytes += record.raw_bytes;
+  last_blob_file_index_ = record.blob_file_index;
+  ++blob_files_[record.blob_file_index].records;
+  blob_files_[record.blob_file_index].raw_bytes += record.raw_bytes;
   ++properties_.records;
   properties_.raw_bytes += record.raw_bytes;
-  properties_.stored_bytes += StoredBytesOf(record.blob_file, key.size(), record.bytes);
+  properties_.stored_bytes += StoredBytesOf(record.blob_file_index, key.size(), record.bytes);
   return Status::OK();
 }
 

@@ -44,13 +44,13 @@ class ValueLogWriter {
   static std::unique_ptr<ValueLogWriter> Create(const ValueLogOptions& options,
                                                 std::unique_ptr<fs::AppendFile> file,
                                                 std::string path, const FileId& id);
-  /// key: internal key. blob_file: index below kLogBlobFilesMax; it stands for the file id with the
-  /// file's number + blob_file. If anything lives in Finish(), a record of each index up to the
-  /// highest one used must live. *record: where the record stands.
-  virtual Status Append(Slice key, Slice value, uint32_t blob_file, LoggedRecord* record) = 0;
+  /// key: internal key. blob_file_index: index below kLogBlobFilesMax; it stands for the file id
+  /// with the file's number + blob_file_index. If anything lives in Finish(), a record of each
+  /// index up to the highest one used must live. *record: where the record stands.
+  virtual Status Append(Slice key, Slice value, uint32_t blob_file_index, LoggedRecord* record) = 0;
   /// Like Append(), for a value that need not be in memory as a whole. On success, each byte of the
   /// source was read once, in order. Errors: also those of the source.
-  virtual Status AppendFrom(Slice key, ValueSource* value, uint32_t blob_file,
+  virtual Status AppendFrom(Slice key, ValueSource* value, uint32_t blob_file_index,
                             LoggedRecord* record) = 0;
   virtual Status Flush() = 0;
   virtual Status Sync() = 0;

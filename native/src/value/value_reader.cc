@@ -33,7 +33,7 @@ struct CachedValue final : CachedBlock {
   std::unique_ptr<char[]> memory;
   uint64_t bytes;
   Slice key, value;
-  uint32_t blob_file = 0;
+  uint32_t blob_file_index = 0;
 };
 
 class ValueSstReader final : public ValueReader {
@@ -142,9 +142,10 @@ class ValueSstReader final : public ValueReader {
 bool ValueSstReader::InBounds(Slice key, const FileId& blob_file) const {
   const ValueFileProperties& p = head_->properties;
   if (key < p.lower || key >= p.upper) return false;
-  auto at = std::lower_bound(
-      p.blob_files.begin(), p.blob_files.end(), blob_file,
-      [](const BlobReference& share, const FileId& target) { return share.blob_file < target; });
+  auto at = std::lower_bound(p.blob_files.begin(), p.blob_files.end(), blob_file,
+                             [](const BlobReference& reference, const FileId& target) {
+                               return reference.blob_file < target;
+                             });
   return at != p.blob_files.end() && at->blob_file == blob_file;
 }
 
@@ -208,7 +209,7 @@ Status ValueSstReader::Decode(uint64_t offset, const RecordView& record,
     made->value = Slice(to, stored.raw_bytes);
     decoded = std::move(made);
   }
-  decoded->blob_file = record.blob_file;
+  decoded->blob_file_index = record.blob_file_index;
   *out = std::move(decoded);
   return Status::OK();
 }
@@ -220,7 +221,7 @@ Status ValueSstReader::FindRecord(Slice records, const ValueHandle& handle, Slic
   while (!records.empty()) {
     LAVA_RETURN_IF_ERROR(DecodeRecord(head_->source(), *offset, records, record));
     if (record->key != key) return Status::NotFound();  // another key with the same fingerprint
-    if (head_->blob_files[record->blob_file] == blob_file) return Status::OK();
+    if (head_->blob_files[record->blob_file_index] == blob_file) return Status::OK();
     records.remove_prefix(record->bytes);
     *offset += record->bytes;
   }
@@ -250,7 +251,7 @@ ValueSstReader::ValuePtr ValueSstReader::FindCached(const ValueHandle& handle, S
   Count(&ReadCounters::value_cache_hits);
   ValuePtr found = std::static_pointer_cast<const CachedValue>(std::move(ref));
   // Only records that are alone at their handle are cached.
-  if (found->key != key || head_->blob_files[found->blob_file] != blob_file) return nullptr;
+  if (found->key != key || head_->blob_files[found->blob_file_index] != blob_file) return nullptr;
   return found;
 }
 
@@ -322,7 +323,7 @@ Status ValueSstReader::CopyFrom(Slice records, const ValueHandle& handle, Slice 
   std::copy(to, to + raw_bytes, memory);
   kept->key = Slice(kept->memory.get(), key.size());
   kept->value = Slice(memory, raw_bytes);
-  kept->blob_file = record.blob_file;
+  kept->blob_file_index = record.blob_file_index;
   (void)cache_->Insert({cache_file_, handle.offset}, BlockCache::Segment::kData, std::move(kept),
                        use());
   return Status::OK();
@@ -349,7 +350,7 @@ class Scanner final : public ValueScanner {
     for (uint32_t step = 0; step < kStepsMax && DecodeNext(&record); ++step) {
       if (record.key > key) break;  // the key may stand earlier in the file
       at_ += record.bytes;
-      if (record.key == key && reader_.head().blob_files[record.blob_file] == blob_file)
+      if (record.key == key && reader_.head().blob_files[record.blob_file_index] == blob_file)
         return Show(at_ - record.bytes, record, stored);
     }
     ValueHandle handle;
@@ -447,7 +448,8 @@ Status ValueSstReader::TakeStored(Slice key, const KeyIndexEntry& at, Slice byte
   RecordView record;
   LAVA_RETURN_IF_ERROR(DecodeRecord(head_->source(), offset, bytes, &record));
   if (record.bytes != bytes.size() || record.key != key ||
-      head_->blob_files[record.blob_file] != at.blob_file || record.value.raw_bytes != at.raw_bytes)
+      head_->blob_files[record.blob_file_index] != at.blob_file ||
+      record.value.raw_bytes != at.raw_bytes)
     return head_->Malformed(offset, "the dense key index is not that of the record");
   *codec = record.value.codec;
   *stored = record.value.bytes;

@@ -40,7 +40,7 @@ class Verifier {
     LAVA_RETURN_IF_ERROR(DecodeRecord(head_.source(), at.record_offset(), bytes, &record));
     const StoredValue& value = record.value;
     if (record.bytes != at.record_bytes() || record.key != at.key() ||
-        record.blob_file != at.blob_file_index() || value.raw_bytes != at.raw_bytes())
+        record.blob_file_index != at.blob_file_index() || value.raw_bytes != at.raw_bytes())
       return head_.Malformed(at.record_offset(), "the dense key index is not that of the record");
     if (value.codec != Compression::kNone) {
       raw_.resize(value.raw_bytes);
@@ -50,7 +50,7 @@ class Verifier {
     ++found_.records;
     found_.raw_bytes += value.raw_bytes;
     found_.stored_bytes += value.bytes.size();
-    BlobReference& blob_file = found_.blob_files[record.blob_file];
+    BlobReference& blob_file = found_.blob_files[record.blob_file_index];
     ++blob_file.records;
     blob_file.raw_bytes += value.raw_bytes;
     return Status::OK();

@@ -56,11 +56,12 @@ class LogVerifier {
   Status CheckLive(size_t i, uint64_t offset, const RecordView& record) {
     const LoggedRecord& named = log_.record(i);
     if (record.bytes != named.bytes || record.key != log_.key(i) ||
-        record.value.raw_bytes != named.raw_bytes || record.blob_file != named.blob_file)
+        record.value.raw_bytes != named.raw_bytes ||
+        record.blob_file_index != named.blob_file_index)
       return head_.Malformed(offset, "the log index is not that of the record");
     raw_bytes_ += named.raw_bytes;
-    ++blob_files_[named.blob_file].records;
-    blob_files_[named.blob_file].raw_bytes += named.raw_bytes;
+    ++blob_files_[named.blob_file_index].records;
+    blob_files_[named.blob_file_index].raw_bytes += named.raw_bytes;
     stored_bytes_ += record.value.bytes.size();
     return Status::OK();
   }

@@ -41,8 +41,8 @@ Status ChangelogSegment::AppendEntry(uint64_t sequence, uint64_t skipped, Slice 
   LoggedRecord first, last;
   Status status = writer_->Append({}, head_, 0, &first);
   if (status.ok() && value != nullptr) {
-    const uint32_t blob_file = value->appended ? appended_[Hash64(value->key)]++ : 0;
-    status = writer_->Append(value->key, value->bytes, blob_file, &last);
+    const uint32_t blob_file_index = value->appended ? appended_[Hash64(value->key)]++ : 0;
+    status = writer_->Append(value->key, value->bytes, blob_file_index, &last);
   }
   LAVA_RETURN_IF_ERROR(Settle(std::move(status), synced));
   *entry = {first.offset, bytes_ - first.offset, 0};
@@ -52,7 +52,7 @@ Status ChangelogSegment::AppendEntry(uint64_t sequence, uint64_t skipped, Slice 
                     value->timestamp});
   keys_.append(value->key);
   Charge();
-  const FileId blob_file{id_.origin, id_.number + last.blob_file};
+  const FileId blob_file{id_.origin, id_.number + last.blob_file_index};
   *reference = {blob_file, value->bytes.size(), value->timestamp, last.offset, last.bytes};
   return Status::OK();
 }
@@ -85,12 +85,12 @@ Status ChangelogSegment::WriteIndex() {
   // Stable, so that the last value of a key and blob file stays last.
   std::stable_sort(named_.begin(), named_.end(), [this](const Named& a, const Named& b) {
     const int order = KeyOf(a).compare(KeyOf(b));
-    return order < 0 || (order == 0 && a.record.blob_file < b.record.blob_file);
+    return order < 0 || (order == 0 && a.record.blob_file_index < b.record.blob_file_index);
   });
   for (size_t i = 0; i < named_.size(); ++i) {
     const Named& named = named_[i];
     if (i + 1 < named_.size() && KeyOf(named_[i + 1]) == KeyOf(named) &&
-        named_[i + 1].record.blob_file == named.record.blob_file)
+        named_[i + 1].record.blob_file_index == named.record.blob_file_index)
       continue;
     LAVA_RETURN_IF_ERROR(writer_->AddLive(KeyOf(named), named.record));
     tables_[named.table].Add(named.record.raw_bytes, named.timestamp);

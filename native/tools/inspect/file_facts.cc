@@ -50,10 +50,10 @@ Json IndexOfKeySst(const ksst::TableHead& head) {
 
 Json ToJson(const std::vector<BlobReference>& blob_files) {
   Json json = Json::array();
-  for (const BlobReference& share : blob_files)
-    json.push_back({{"blob_file", share.blob_file.ValueFileName()},
-                    {"records", share.records},
-                    {"raw_bytes", share.raw_bytes}});
+  for (const BlobReference& reference : blob_files)
+    json.push_back({{"blob_file", reference.blob_file.ValueFileName()},
+                    {"records", reference.records},
+                    {"raw_bytes", reference.raw_bytes}});
   return json;
 }
 
