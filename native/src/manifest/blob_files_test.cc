@@ -27,10 +27,10 @@ TEST(BlobFiles, EveryEntryThatNamesABlobFileCounts) {
   edit.Add(1, {second, "f", "k"});
   blob_files.Apply(edit);
   EXPECT_EQ(blob_files.Values(),
-            "blob file 2: 3, 3/300, 2/200 [a,z)@2\nblob_file 4: 2, 0/0, 2/100\nfile 2: 1\n");
+            "blob file 2: 3, 3/300, 2/200 [a,z)@2\nblob file 4: 2, 0/0, 2/100\nfile 2: 1\n");
   blob_files.RemoveKeys(1, {second, "f", "k"});
   EXPECT_EQ(blob_files.Values(),
-            "blob file 2: 2, 3/300, 1/100 [a,z)@2\nblob_file 4: 1, 0/0, 1/50\nfile 2: 1\n");
+            "blob file 2: 2, 3/300, 1/100 [a,z)@2\nblob file 4: 1, 0/0, 1/50\nfile 2: 1\n");
 }
 
 TEST(BlobFiles, GoWithTheLastKeyFileThatNamesThem) {
@@ -66,7 +66,7 @@ TEST(BlobFiles, AValueFileLivesAsLongAsOneOfItsBlobFiles) {
   const auto both = ValueFileOf(5, "a", "z", {{IdOf(2), 3, 300}, {IdOf(4), 1, 100}});
   blob_files.Replace({2, 4}, {{both, {{IdOf(2), "a", "z"}, {IdOf(4), "b", "c"}}}});
   EXPECT_EQ(blob_files.Values(),
-            "blob file 2: 1, 3/300, 0/0 [a,z)@5\nblob_file 4: 1, 1/100, 0/0 [b,c)@5\nfile 5: 2\n");
+            "blob file 2: 1, 3/300, 0/0 [a,z)@5\nblob file 4: 1, 1/100, 0/0 [b,c)@5\nfile 5: 2\n");
   blob_files.RemoveKeys(0, first);
   EXPECT_EQ(blob_files.Values(), "blob file 4: 1, 1/100, 0/0 [b,c)@5\nfile 5: 1\n");
   blob_files.RemoveKeys(0, second);
@@ -192,7 +192,7 @@ TEST(BlobFiles, AStateFromItsSnapshotIsEqual) {
   const BlobFilesForTest blob_files = SomeBlobFiles();
   EXPECT_EQ(
       blob_files.Values(),
-      "blob file 2: 2, 0/0, 8/800 [a,c)@5 [e,m)@5 [m,z)@6\nblob_file 4: 1, 7/700, 0/0 [c,q)@4\n"
+      "blob file 2: 2, 0/0, 8/800 [a,c)@5 [e,m)@5 [m,z)@6\nblob file 4: 1, 7/700, 0/0 [c,q)@4\n"
       "blob file 9: 2, 0/0, 2/20\nfile 4: 1\nfile 5: 2\nfile 6: 1\n");
   ManifestState again;
   ASSERT_TRUE(ApplyEdit(SnapshotOf(blob_files.state()), &again).ok());
