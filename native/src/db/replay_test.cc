@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "db/jobs_for_test.h"
 #include "lava/list_format.h"
 #include "testing/random.h"
@@ -11,12 +14,25 @@ namespace {
 
 const std::string kLargeValue(5'000, 'x');
 
+// A machine that the test can start anew.
+class RebootedFileSystem final : public testing::FaultFileSystem {
+ public:
+  using FaultFileSystem::FaultFileSystem;
+  uint64_t boot() const override { return boot_; }
+  void Reboot() { ++boot_; }
+
+ private:
+  uint64_t boot_ = 1;
+};
+
 class ReplayTest : public JobsForTest {
  protected:
   ReplayTest() {
+    options_.file_system = &machine_;
     options_.wal = WalMode::kWal;
     environment_.value_in_memory_bytes_max = 1'000;
   }
+  ~ReplayTest() override { parts_.reset(); }
 
   Status Put(Table* table, const std::string& key, const std::string& value) {
     return parts_->writer.Put(table, {key, 0}, value);
@@ -32,11 +48,15 @@ class ReplayTest : public JobsForTest {
   // As if a power cut had taken the segments of the value log.
   void LoseSegments() {
     parts_.reset();
-    for (const std::string& name : memory_.List("/db").value()) {
+    machine_.Reboot();
+    const std::vector<std::string> names = memory_.List("/db").value();
+    for (const std::string& name : names) {
       if (!name.ends_with(".vsst")) continue;
       ASSERT_TRUE(memory_.Remove("/db/" + name).ok());
     }
   }
+
+  RebootedFileSystem machine_{&memory_};
 };
 
 TEST_F(ReplayTest, RestoresWhatReadersSaw) {
@@ -115,14 +135,14 @@ TEST_F(ReplayTest, NeedsNoMoreThanOneMemtableAndNoOtherThread) {
   Table* const table = parts->NewTable("t");
   const std::string value(50'000, 'v');
   for (int i = 100; i < 130; ++i) ASSERT_TRUE(Put(table, "p" + std::to_string(i), value).ok());
-  const std::string values = parts->Scan(table);
   options_.memtable_bytes = 256 << 10;
   parts = Open();
   EXPECT_EQ(parts->sealed(), 0u);
   EXPECT_LE(parts->writer.active_bytes(), options_.memtable_bytes + value.size());
   EXPECT_GE(FilesOf(0), 4u);
   EXPECT_EQ(executor_.pending(), 0u);
-  EXPECT_TRUE(parts->Scan(parts->NewTable("t")) == values);
+  Table* const again = parts->NewTable("t");
+  for (int i = 100; i < 130; ++i) EXPECT_TRUE(parts->Get(again, "p" + std::to_string(i)) == value);
 }
 
 TEST_F(ReplayTest, ADroppedTableIsNoLongerKnown) {
