@@ -98,12 +98,13 @@ inline void RunIndexPartitionOf(uint32_t version, Slice in) {
   InputReader reader(in);
   const uint64_t base = 1000, end = base + reader.Short();
   const ExactCopy copy(reader.rest());
-  std::shared_ptr<ksst::CachedIndexPartition> partition;
-  if (ksst::LoadIndexPartition(copy.get(), version, base, end, &partition) != nullptr) return;
-  CheckIndex(partition->index, base, end);
-  if (partition->decoupled.block().count() != 0) CheckDataBlock(partition->decoupled.block());
+  std::shared_ptr<ksst::CachedIndexPartition> index_partition;
+  if (ksst::LoadIndexPartition(copy.get(), version, base, end, &index_partition) != nullptr) return;
+  CheckIndex(index_partition->index, base, end);
+  if (index_partition->decoupled.block().count() != 0)
+    CheckDataBlock(index_partition->decoupled.block());
   for (uint64_t hash = 0; hash < 4; ++hash)
-    static_cast<void>(partition->filter.MayHold(hash * 0x9e3779b97f4a7c15));
+    static_cast<void>(index_partition->filter.MayHold(hash * 0x9e3779b97f4a7c15));
 }
 
 inline void RunIndexPartition(Slice in) { RunIndexPartitionOf(ksst::kFormatVersionOldest, in); }

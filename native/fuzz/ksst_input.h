@@ -82,12 +82,13 @@ inline GoodFile MakeGoodFile(uint8_t shape) {
   good.blocks = {head.footer.properties, head.footer.top_index, head.footer.tombstones};
   for (uint32_t i = 0; i < head.top.count(); ++i) {
     good.blocks.push_back(ksst::BlockAt(head.top, i));
-    std::shared_ptr<const ksst::CachedIndexPartition> partition;
-    if (!head.loader->LoadIndexPartitionAt(good.blocks.back(), head.top.extent_begin(i), &partition)
+    std::shared_ptr<const ksst::CachedIndexPartition> index_partition;
+    if (!head.loader
+             ->LoadIndexPartitionAt(good.blocks.back(), head.top.extent_begin(i), &index_partition)
              .ok())
-      FuzzFailed("ksst", "a good partition");
-    for (uint32_t j = 0; j < partition->index.count(); ++j)
-      good.blocks.push_back(ksst::BlockAt(partition->index, j));
+      FuzzFailed("ksst", "a good index partition");
+    for (uint32_t j = 0; j < index_partition->index.count(); ++j)
+      good.blocks.push_back(ksst::BlockAt(index_partition->index, j));
   }
   return good;
 }
@@ -181,7 +182,7 @@ inline std::vector<std::string> KsstSeeds() {
   std::vector<std::string> seeds = {"\1", "\x21", "\x39"};
   for (const uint8_t shape : {uint8_t{0}, uint8_t{32}})
     seeds.push_back('\0' + GoodFileOf(shape).bytes);
-  // The first partition's bytes of records, and the kind of its first one.
+  // The first index partition's bytes of records, and the kind of its first one.
   const GoodFile& good = GoodFileOf(1);
   const size_t head = good.blocks[3].offset;
   for (const size_t at : {head + 4, head + 5, head + 9})

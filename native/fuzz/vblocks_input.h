@@ -41,12 +41,13 @@ inline void RunValueProperties(Slice in) {
 
 inline void CheckTopIndex(const vsst::TopIndex& top, uint64_t end) {
   uint64_t records = 0, at = top.records_end();
-  for (const vsst::TopIndex::IndexPartition& partition : top.index_partitions()) {
-    if (partition.records_begin != records || partition.records_end <= records)
+  for (const vsst::TopIndex::IndexPartition& index_partition : top.index_partitions()) {
+    if (index_partition.records_begin != records || index_partition.records_end <= records)
       FuzzFailed("vblocks", "a top index's records have gaps");
-    records = partition.records_end;
-    const std::string behind = std::string(partition.separator) + '\0';
-    if (&top.Find(partition.separator) != &partition || (&top.Find(behind) < &partition))
+    records = index_partition.records_end;
+    const std::string behind = std::string(index_partition.separator) + '\0';
+    if (&top.Find(index_partition.separator) != &index_partition ||
+        (&top.Find(behind) < &index_partition))
       FuzzFailed("vblocks", "a top index does not find its own key");
   }
   if (records != top.records_end()) FuzzFailed("vblocks", "records end elsewhere");
@@ -57,8 +58,8 @@ inline void CheckTopIndex(const vsst::TopIndex& top, uint64_t end) {
   };
   for (const BlockHandle& block : top.key_blocks()) place(block);
   if (at != top.key_blocks_end()) FuzzFailed("vblocks", "key blocks end elsewhere");
-  for (const vsst::TopIndex::IndexPartition& partition : top.index_partitions())
-    place(partition.block);
+  for (const vsst::TopIndex::IndexPartition& index_partition : top.index_partitions())
+    place(index_partition.block);
   if (at != end) FuzzFailed("vblocks", "a top index's blocks do not end where they must");
 }
 
@@ -70,9 +71,10 @@ inline void RunTopIndex(Slice in) {
   if (top.Load(std::string(reader.rest()), end) != nullptr) return;
   CheckTopIndex(top, end);
   vsst::TopIndexBuilder builder;
-  for (const vsst::TopIndex::IndexPartition& partition : top.index_partitions())
-    builder.AddIndexPartition(partition.separator, partition.records_end - partition.records_begin,
-                              partition.block.bytes);
+  for (const vsst::TopIndex::IndexPartition& index_partition : top.index_partitions())
+    builder.AddIndexPartition(index_partition.separator,
+                              index_partition.records_end - index_partition.records_begin,
+                              index_partition.block.bytes);
   for (const BlockHandle& block : top.key_blocks()) builder.AddKeyBlock(block.bytes);
   std::string encoded;
   builder.Finish(&encoded);

@@ -169,14 +169,15 @@ std::vector<Extent> ExtentsOf(fs::FileSystem* file_system, const std::string& pa
   EXPECT_TRUE(file.ok() && ksst::ReadTableHead(std::move(*file), &head).ok()) << path;
   std::string before_index_partition;
   for (uint32_t i = 0; i < head.top.count(); ++i) {
-    std::shared_ptr<const ksst::CachedIndexPartition> partition;
+    std::shared_ptr<const ksst::CachedIndexPartition> index_partition;
     const BlockHandle handle = ksst::BlockAt(head.top, i);
-    EXPECT_OK(head.loader->LoadIndexPartitionAt(handle, head.top.extent_begin(i), &partition));
+    EXPECT_OK(
+        head.loader->LoadIndexPartitionAt(handle, head.top.extent_begin(i), &index_partition));
     std::string low = before_index_partition;
-    for (uint32_t j = 0; j < partition->index.count(); ++j) {
-      const BlockHandle block = ksst::BlockAt(partition->index, j);
+    for (uint32_t j = 0; j < index_partition->index.count(); ++j) {
+      const BlockHandle block = ksst::BlockAt(index_partition->index, j);
       extents.push_back(
-          {block.offset, block.end(), i + j == 0, low, partition->index.key(j), {}, false});
+          {block.offset, block.end(), i + j == 0, low, index_partition->index.key(j), {}, false});
       low = extents.back().high;
     }
     extents.push_back(

@@ -65,7 +65,7 @@ TEST(Scenario, UnregisteredTablesAreNeverFiltered) {
   ASSERT_OK(db.Open());
   db->SetTime(1'000'000);
   ASSERT_OK(db.CompactAll());
-  EXPECT_EQ(db->statistics().estimated_records, 1u) << "not registered in this run";
+  EXPECT_EQ(db->statistics().estimated_records, 1u) << "not registered in this opening";
   t = db->CreateTable("t", ttl);
   ASSERT_OK(t.status());
   EXPECT_EQ(db.Get(*t, K(1, "k")), Stamped(1, "v"));

@@ -201,8 +201,8 @@ class WriteBatch {
   }
   void Put(Table* table, KeyRef key, Slice value) { Add(Kind::kPut, table, key, value); }
   void Delete(Table* table, KeyRef key) { Add(Kind::kDelete, table, key, {}); }
-  void Append(Table* table, KeyRef key, Slice segments) {
-    Add(Kind::kAppend, table, key, segments);
+  void Append(Table* table, KeyRef key, Slice list_segments) {
+    Add(Kind::kAppend, table, key, list_segments);
   }
   void DeletePrefix(Table* table, Slice prefix) {
     Add(Kind::kDeletePrefix, table, {prefix, 0}, {});
@@ -327,14 +327,17 @@ struct TableStatistics {
 /// The location of an entry, or of the record of a value that ends an entry, in the log that an
 /// instance shares with the layer above it. Units: bytes.
 struct EntryLocation {
-  uint64_t segment = 0;  // ascending while the instance is open: DB::ChangelogSegmentName()
+  /// Number of the changelog segment, ascending while the instance is open:
+  /// DB::ChangelogSegmentName().
+  uint64_t segment = 0;
   uint64_t offset = 0, bytes = 0;
   uint64_t sequence = 0;  // of an entry: counts entries from 1 on
 };
 
-/// Decodes consecutive entries from bytes of a segment that were read, or copied elsewhere, from
-/// `offset` of the segment on. name: DB::ChangelogSegmentName(), which each checksum covers.
-/// Errors: Corruption, with name and offset; *entries then has the entries before the damage.
+/// Decodes consecutive entries from bytes of a changelog segment that were read, or copied
+/// elsewhere, from `offset` of the changelog segment on. name: DB::ChangelogSegmentName(), which
+/// each checksum covers. Errors: Corruption, with name and offset; *entries then has the entries
+/// before the damage.
 Status DecodeEntries(const std::string& name, uint64_t offset, Slice bytes,
                      std::vector<std::string>* entries);
 
@@ -382,10 +385,10 @@ class DB {
   virtual Status PutFrom(Table* table, KeyRef key, ValueSource* value) = 0;
   virtual Status Delete(Table* table, KeyRef key) = 0;
   /// segments: see list_format.h. Only for TableKind::kList. Does not read the list.
-  virtual Status Append(Table* table, KeyRef key, Slice segments) = 0;
-  /// As Append(), for segments that need not be in memory as a whole. With a write-ahead log they
-  /// are in memory, because the log's record contains them. Errors: as PutFrom().
-  virtual Status AppendFrom(Table* table, KeyRef key, ValueSource* segments) = 0;
+  virtual Status Append(Table* table, KeyRef key, Slice list_segments) = 0;
+  /// As Append(), for list segments that need not be in memory as a whole. With a write-ahead log
+  /// they are in memory, because the log's record contains them. Errors: as PutFrom().
+  virtual Status AppendFrom(Table* table, KeyRef key, ValueSource* list_segments) = 0;
   /// Deletes all keys that start with prefix and were written with prefix_bytes == its length.
   /// Writes nothing if there are no such keys.
   virtual Status DeletePrefix(Table* table, Slice prefix) = 0;
@@ -395,8 +398,9 @@ class DB {
   virtual Status Write(const WriteBatch& batch) = 0;
 
   /// One log for two layers (XLL 3; docs/changelog.md). The layer above logs each of its changes as
-  /// an entry in segments in the instance's directory. A value that ends an entry is stored only
-  /// there, because the segment also serves as a value file of the tree. These calls are writes.
+  /// an entry in changelog segments in the instance's directory. A value that ends an entry is
+  /// stored only there, because the changelog segment also serves as a value file of the tree.
+  /// These calls are writes.
   ///
   /// Logs an entry of any bytes. *location: that of the entry (a nameless append).
   virtual Status AppendEntry(Slice entry, EntryLocation* location) = 0;
@@ -409,30 +413,29 @@ class DB {
   /// As PutExternal(), for the last write (late binding): for a layer that updates first and then
   /// logs. The last write must be a Put(), or an Append() of one element to a list without TTL. Its
   /// value or element must still be unchanged in the active memtable, be large enough to be
-  /// separated, and end the entry. The segment must have fewer than kAppendedMax elements of the
-  /// list. The DB tracks writes from the first call on.
-  /// Errors: NotFound if a condition is not met; IOError, NoSpace. An error changes nothing.
+  /// separated, and end the entry. The changelog segment must have fewer than kAppendedMax elements
+  /// of the list. The DB tracks writes from the first call on. Errors: NotFound if a condition is
+  /// not met; IOError, NoSpace. An error changes nothing.
   virtual Status BindExternal(Slice entry, EntryLocation* location) = 0;
-  /// The location of the key's newest value in a segment that still exists. NotFound: there is
-  /// none.
+  /// The location of the key's newest value in a changelog segment that still exists. NotFound:
+  /// there is none.
   virtual Status GetExternal(Table* table, KeyRef key, EntryLocation* location) = 0;
   /// ReadEntry() reads a logged entry by its location. ReadEntryValue() reads only the value, by a
   /// location from GetExternal(), and not the rest of its entry (a targeted read).
-  /// Errors: NotFound: the segment was released and removed. InvalidArgument: no call has returned
-  /// this location. Corruption.
+  /// Errors: NotFound: the changelog segment was released and removed. InvalidArgument: no call has
+  /// returned this location. Corruption.
   virtual Status ReadEntry(const EntryLocation& location, std::string* entry) = 0;
   virtual Status ReadEntryValue(const EntryLocation& location, std::string* value) = 0;
-  /// Makes the next entry begin a new segment. No I/O. Threads: the writing thread.
+  /// Makes the next entry begin a new changelog segment. No I/O. Threads: the writing thread.
   virtual Status RollEntries() = 0;
-  /// Ends a segment that gets no more entries. Its file, ChangelogSegmentName() in the directory,
-  /// is then complete and does not change any more. Threads: any thread. Errors: InvalidArgument:
-  /// the segment still gets entries. IOError, NoSpace: the segment cannot be ended, now or later;
-  /// its entries can be read.
-  virtual Status FinishEntries(uint64_t segment) = 0;
+  /// Ends a changelog segment that gets no more entries. Its file, ChangelogSegmentName() in the
+  /// directory, is then complete and does not change any more. Threads: any thread. Errors:
+  /// InvalidArgument: the changelog segment still gets entries. IOError, NoSpace: it cannot be
+  /// ended, now or later; its entries can be read.
+  virtual Status FinishEntries(uint64_t changelog_segment) = 0;
   /// Tells the other layer's durable position: it has stored all entries up to this sequence
-  /// elsewhere. A segment's file is removed once all of its entries are released and the tree does
-  /// not refer to it.
-  /// Threads: any thread.
+  /// elsewhere. A changelog segment's file is removed once all of its entries are released and the
+  /// tree does not refer to it. Threads: any thread.
   virtual Status ReleaseEntries(uint64_t through) = 0;
   /// For the other layer to continue from its durable position after an open with a write-ahead
   /// log. Passes the unreleased entries of earlier openings with sequences above `after`, in order.
@@ -442,7 +445,7 @@ class DB {
   /// from entry() ends the call and is returned.
   virtual Status RecoverEntries(
       uint64_t after, const std::function<Status(uint64_t sequence, Slice entry)>& entry) = 0;
-  virtual std::string ChangelogSegmentName(uint64_t segment) const = 0;
+  virtual std::string ChangelogSegmentName(uint64_t changelog_segment) const = 0;
 
   /// NotFound if the key is absent. snapshot may be null, for the newest state.
   virtual Status Get(Table* table, KeyRef key, PinnedValue* value,

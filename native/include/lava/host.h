@@ -68,7 +68,7 @@ struct HostStatistics {
   uint64_t queued_urgent_jobs = 0, queued_flushes = 0, queued_l0_compactions = 0;
   uint64_t queued_compactions = 0, queued_collections = 0;
   CacheSegmentStatistics cache_index, cache_data;
-  uint64_t cache_index_bytes_max = 0;  // current size limit of the index segment
+  uint64_t cache_index_bytes_max = 0;  // current size limit of the cache's index segment
   /// Files of all instances. Files kept only by snapshots are counted while there is a limit. Live:
   /// the estimated size without garbage.
   uint64_t space_used_bytes = 0, space_live_bytes = 0;

@@ -8,13 +8,14 @@
 
 namespace lava {
 
-/// A list's value is a sequence of segments, so operands are folded by concatenation, without
-/// reading (docs/decisions/21-lists.md). A segment is varint32(length << 2 | kind), then length
-/// bytes:
+/// A list's value is a sequence of list segments, so operands are folded by concatenation, without
+/// reading (docs/decisions/21-lists.md). A list segment is varint32(length << 2 | kind), then
+/// length bytes:
 ///   kind 0: one element, as its serializer wrote it;
 ///   kind 1: several elements joined by one byte ',' without known boundaries (restored from a
 ///           canonical savepoint);
-///   kind 2: a reference to segments in a value file; written only by the engine, and never shown
+///   kind 2: a reference to list segments in a value file; written only by the engine, and never
+///   shown
 ///           by a read;
 ///   kind 3: a list that exceeded the size limit; its elements are gone. 8 bytes of its size, 8 of
 ///           the limit, big endian. Appends do not read the list, so they cannot be refused in
@@ -22,12 +23,12 @@ namespace lava {
 /// An empty value is an empty list. varint is LEB128, low 7 bits first, of a 64-bit number.
 enum class ListSegment : uint8_t { kElement = 0, kJoined = 1, kReference = 2, kTooLong = 3 };
 
-/// Appends one segment to *out.
+/// Appends one list segment to *out.
 void AppendListSegment(ListSegment kind, Slice bytes, std::string* out);
-/// Appends a kTooLong segment for a list of list_bytes bytes where bytes_max are allowed.
+/// Appends a kTooLong list segment for a list of list_bytes bytes where bytes_max are allowed.
 void AppendTooLongSegment(uint64_t list_bytes, uint64_t bytes_max, std::string* out);
-/// Removes the first segment from *in. Corruption when the bytes are not segments; InvalidArgument,
-/// naming size and limit, when the list was too long.
+/// Removes the first list segment from *in. Corruption when the bytes are not list segments;
+/// InvalidArgument, naming size and limit, when the list was too long.
 Status NextListSegment(Slice* in, ListSegment* kind, Slice* bytes);
 /// Appends to *out the list in Flink's canonical form: all elements joined by ','.
 Status JoinList(Slice value, std::string* out);

@@ -14,14 +14,14 @@
 namespace lava {
 
 /// Lists with some parts in value files (docs/decisions/21-lists.md). A flush or compaction that
-/// moves segments out writes them as one value under the list's key and puts a kReference segment
-/// in their place. The moved value has the usual identity (key, blob file), so lists fold without
-/// reading their parts, and the collector moves parts like any other value.
+/// moves list segments out writes them as one value under the list's key and puts a kReference
+/// segment in their place. The moved value has the usual identity (key, blob file), so lists fold
+/// without reading their parts, and the collector moves parts like any other value.
 
-/// A part of such a list: adjacent inline segments, or one reference.
+/// A part of such a list: adjacent inline list segments, or one reference.
 struct ListPart {
   bool is_reference = false;
-  Slice bytes;  // segments with their heads, or the encoded reference
+  Slice bytes;  // list segments with their heads, or the encoded reference
 };
 
 /// Splits a list into runs of inline segments and references, in order; parts borrow from list.

@@ -13,15 +13,15 @@ namespace {
 
 constexpr size_t kShardCount = 32;
 /// Ages of ghosts are counted in ticks: one tick per 1/kTicksOfCapacity of the capacity that was
-/// evicted from their segment.
+/// evicted from their segment of the cache.
 constexpr uint32_t kTicksOfCapacity = 256;
 constexpr uint32_t kKnownAge = kTicksOfCapacity / 4;
 constexpr auto kMarginAge = static_cast<uint32_t>(kTicksOfCapacity * kCacheMarginShare);
 
 using Segment = BlockCache::Segment;
 
-/// State of a segment across all shards.
-struct SegmentState {
+/// State of a segment of the cache across all shards.
+struct CacheSegmentState {
   std::atomic<uint64_t> used{0};        // of all shards: a busy shard may hold more than its share
   std::atomic<size_t> next_evicted{0};  // counter that selects the next shard to evict from
   std::atomic<uint64_t> evicted_in_tick{0};
@@ -46,7 +46,7 @@ struct SegmentState {
     out[(ticks.load(std::memory_order_relaxed) - age) % out.size()].fetch_sub(
         static_cast<int64_t>(bytes), std::memory_order_relaxed);
   }
-  /// Returns the new worth of a byte of this segment. worth: the previous one.
+  /// Returns the new worth of a byte of this segment of the cache. worth: the previous one.
   double Judge(double worth, double capacity) {
     int64_t out_bytes = 0;
     for (const auto& bytes : out)
@@ -83,7 +83,7 @@ class ShardedCache final : public BlockCache {
     while (!TryReserve(charge))
       if (!EvictToCapacity(charge)) return block;
     if (observer_ != nullptr) observer_->Charged();
-    SegmentState& state = Of(segment);
+    CacheSegmentState& state = Of(segment);
     state.used.fetch_add(charge, std::memory_order_relaxed);
     CacheShard::Inserted inserted = ShardOf(key).Insert(
         key, std::move(block), charge, use, state.ticks.load(std::memory_order_relaxed), kKnownAge);
@@ -129,7 +129,7 @@ class ShardedCache final : public BlockCache {
 
  private:
   CacheShard& ShardOf(const CacheShard::Key& key) { return shards_[key.hash % kShardCount]; }
-  SegmentState& Of(Segment segment) { return segments_[static_cast<size_t>(segment)]; }
+  CacheSegmentState& Of(Segment segment) { return segments_[static_cast<size_t>(segment)]; }
   uint64_t UsedBy(Segment segment) const {
     return segments_[static_cast<size_t>(segment)].used.load(std::memory_order_relaxed);
   }
@@ -156,7 +156,7 @@ class ShardedCache final : public BlockCache {
     border_mutex_.Unlock();
   }
 
-  /// The segment to evict from.
+  /// The segment of the cache to evict from.
   Segment Loser(uint64_t capacity) const {
     const uint64_t index = UsedBy(Segment::kIndex);
     return index > BorderBytes(capacity) || UsedBy(Segment::kData) == 0 ? Segment::kIndex
@@ -171,7 +171,7 @@ class ShardedCache final : public BlockCache {
         !reserved_.compare_exchange_weak(reserved, reserved + bytes, std::memory_order_relaxed));
     return true;
   }
-  void Release(SegmentState* segment, uint64_t bytes) {
+  void Release(CacheSegmentState* segment, uint64_t bytes) {
     segment->used.fetch_sub(bytes, std::memory_order_relaxed);
     reserved_.fetch_sub(bytes, std::memory_order_relaxed);
   }
@@ -191,7 +191,7 @@ class ShardedCache final : public BlockCache {
       Turn& turn = turns[static_cast<size_t>(loser)];
       if (turn.Over()) return false;
       if (turn.visits++ == kShardCount) turn.left = StepsMax(loser);
-      SegmentState& state = Of(loser);
+      CacheSegmentState& state = Of(loser);
       const size_t shard = state.next_evicted.fetch_add(1, std::memory_order_relaxed) % kShardCount;
       size_t steps = 0;
       const uint64_t freed = shards_[shard].Evict(
@@ -218,10 +218,12 @@ class ShardedCache final : public BlockCache {
   std::atomic<uint64_t> capacity_;
   const MemoryCounter* const borrowed_;
   ChargeObserver* const observer_;
-  std::array<SegmentState, 2> segments_;
-  std::atomic<uint64_t> reserved_{0};  // bytes of both segments and of blocks being inserted
-  Mutex border_mutex_;                 // serialises judgements; no other lock is taken under it
-  std::array<double, 2> worths_ LAVA_GUARDED_BY(border_mutex_){};  // worth of a byte, per segment
+  std::array<CacheSegmentState, 2> segments_;
+  std::atomic<uint64_t> reserved_{
+      0};               // bytes of both segments of the cache and of blocks being inserted
+  Mutex border_mutex_;  // serialises judgements; no other lock is taken under it
+  std::array<double, 2> worths_
+      LAVA_GUARDED_BY(border_mutex_){};  // worth of a byte, per segment of the cache
   std::atomic<double> border_{1 - kCacheFloorShare};
   std::atomic<uint64_t> inserted_{0};  // since the last judgement
   std::atomic<uint64_t> next_file_{1};

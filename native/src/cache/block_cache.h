@@ -35,10 +35,10 @@ struct CacheUse {
   std::atomic<uint64_t> used_bytes{0}, hits{0}, misses{0};
 };
 
-/// One cache for all instances of the process. Two segments share its capacity: index blocks take
-/// precedence over data blocks as long as they save more reads per byte (policy/cache_border.h).
-/// Threads:    any thread. Sharded.
-/// Ownership:  a Ref pins its block; a pinned block may outlive its entry in the cache. A CacheUse
+/// One cache for all instances of the process. Two segments of the cache share its capacity: index
+/// blocks take precedence over data blocks as long as they save more reads per byte
+/// (policy/cache_border.h). Threads:    any thread. Sharded. Ownership:  a Ref pins its block; a
+/// pinned block may outlive its entry in the cache. A CacheUse
 ///             must live until all of its files were erased.
 /// Errors:     none: if pinned blocks fill the cache, Insert() returns a usable Ref to a block that
 ///             is not cached.
@@ -55,7 +55,8 @@ class BlockCache {
                                             ChargeObserver* observer = nullptr);
 
   virtual uint64_t NewFileId() = 0;
-  /// Null if the block is not cached. Counts a hit or a miss. A key always has the same segment.
+  /// Null if the block is not cached. Counts a hit or a miss. A key always has the same segment of
+  /// the cache.
   virtual Ref Lookup(const CacheKey& key, Segment segment, CacheUse* use = nullptr) = 0;
   /// Lookup() for one-time reads: neither counts the lookup nor marks the block as used.
   virtual Ref Peek(const CacheKey& key, Segment segment) = 0;

@@ -9,11 +9,11 @@
 
 namespace lava {
 
-/// The blocks of one segment in a shard, in eviction order (the idea of S3-FIFO). A new block
-/// starts on trial. When blocks on trial exceed their share of the bytes, the oldest of them is
-/// evicted, unless it was used. Used blocks, and new blocks that had been evicted recently, are on
-/// a clock. Counts of uses are stored separately from entries, so the clock's hand reads one byte
-/// per block: entries and blocks are cold memory, which the hand touches only to evict.
+/// The blocks of one segment of the cache in a shard, in eviction order (the idea of S3-FIFO). A
+/// new block starts on trial. When blocks on trial exceed their share of the bytes, the oldest of
+/// them is evicted, unless it was used. Used blocks, and new blocks that had been evicted recently,
+/// are on a clock. Counts of uses are stored separately from entries, so the clock's hand reads one
+/// byte per block: entries and blocks are cold memory, which the hand touches only to evict.
 /// Ownership:  holds a reference to each block.
 /// Threads:    one thread.
 class BlockQueue {

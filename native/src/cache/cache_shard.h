@@ -37,8 +37,8 @@ class CacheShard {
     bool added = false;     // whether the caller's block was cached
     uint32_t ghost_age = Ghosts::kNever;
   };
-  /// now: the segment's ticks. A block that was evicted at most known_age ticks ago needs no trial.
-  /// Without memory for an entry the caller's block is returned and not added.
+  /// now: the cache segment's ticks. A block that was evicted at most known_age ticks ago needs no
+  /// trial. Without memory for an entry the caller's block is returned and not added.
   Inserted Insert(const Key& key, BlockCache::Ref block, uint64_t charge, CacheUse* use,
                   uint32_t now, uint32_t known_age) LAVA_EXCLUDES(mutex_);
   /// Evicts until `bytes` are freed, in at most kStepsMax steps and no more steps than blocks.
@@ -47,7 +47,7 @@ class CacheShard {
       LAVA_EXCLUDES(mutex_);
   /// Returns the bytes freed.
   uint64_t Erase(const Key& key) LAVA_EXCLUDES(mutex_);
-  /// Returns the bytes freed per segment.
+  /// Returns the bytes freed per segment of the cache.
   std::array<uint64_t, 2> EraseFile(uint64_t file) LAVA_EXCLUDES(mutex_);
 
   size_t count(Segment segment) const LAVA_EXCLUDES(mutex_);

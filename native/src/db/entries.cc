@@ -83,8 +83,8 @@ Status DBImpl::ReleaseEntries(uint64_t through) {
   return Status::OK();
 }
 
-// The manifest has the released position before a segment is removed. Otherwise the next opening
-// would report the segment's entries as missing.
+// The manifest has the released position before a changelog segment is removed. Otherwise the next
+// opening would report the segment's entries as missing.
 Status DBImpl::LogReleased(uint64_t through) {
   if (!components_.wal.enabled() ||
       through <= components_.tree.versions.state().entries_released.value_or(0))

@@ -8,7 +8,7 @@ namespace lava {
 
 void FileRemover::RemoveObsolete() {
   ObsoleteFiles::Unused unused = tree_->versions.obsolete_files().TakeUnused(), held;
-  if (unused.files.empty() && unused.segments.empty()) return;
+  if (unused.files.empty() && unused.log_segments.empty()) return;
   const auto keep = [this](auto* from, auto* to) {
     for (auto at = from->begin(); at != from->end();) {
       const auto candidate = at++;
@@ -16,7 +16,7 @@ void FileRemover::RemoveObsolete() {
     }
   };
   keep(&unused.files, &held.files);
-  keep(&unused.segments, &held.segments);
+  keep(&unused.log_segments, &held.log_segments);
   if (!unused.files.empty()) {
     MutexLock state(tree_->mutex());
     (void)Tried([this] {
@@ -30,7 +30,7 @@ void FileRemover::RemoveObsolete() {
       for (; !files->empty(); files->erase(files->begin())) Remove(files->begin()->first);
     };
     remove(&unused.files);
-    remove(&unused.segments);
+    remove(&unused.log_segments);
   });
   if (!removed) tree_->versions.obsolete_files().GiveBack(std::move(unused));
 }

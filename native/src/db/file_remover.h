@@ -34,8 +34,8 @@ class FileRemover {
   /// Tells listeners how the removal of a file ended.
   void TellRemoved(const std::string& name, const Status& status);
 
-  // Segments of earlier openings, which records of the write-ahead log may refer to.
-  /// Keeps segments that are added until the record `last` is in files.
+  // Log segments of earlier openings, which records of the write-ahead log may refer to.
+  /// Keeps log segments that are added until the record `last` is in files.
   void SetReplayedThrough(uint64_t last) LAVA_EXCLUDES(mutex_);
   void AddReplayed(const std::string& name) LAVA_EXCLUDES(mutex_);
   /// Removes them once all records that the log had at the opening are in files. flushed: the last

@@ -194,7 +194,7 @@ TEST_F(FileRemoverTest, TheProcessIsToldOfTheSpaceThatFilesGiveBack) {
   host.SetSpaceLimit(0, 0);
 }
 
-TEST_F(FileRemoverTest, ReplayedSegmentsStayUntilTheLogOfEarlierRunsIsInFiles) {
+TEST_F(FileRemoverTest, ReplayedSegmentsStayUntilTheLogOfEarlierOpeningsIsInFiles) {
   const std::vector<std::string> names{"one.vsst", "two.vsst"};
   for (const std::string& name : names) {
     ASSERT_TRUE(parts_.memory.SetContent(ComponentsForTest::PathOf(name), "values").ok());
@@ -229,7 +229,7 @@ TEST_F(FileRemoverTest, AHeldChangelogSegmentStaysUntilItIsReleased) {
   EXPECT_FALSE(parts_.IsThere(name));
 }
 
-TEST_F(FileRemoverTest, AReleasedSegmentOfAnEarlierRunGoesWithTheReplayedOnes) {
+TEST_F(FileRemoverTest, AReleasedSegmentOfAnEarlierOpeningGoesWithTheReplayedOnes) {
   const FileId id = ReleasedOfEarlierOpening();
   remover_.SetReplayedThrough(5);
   DropReleased(Version());
@@ -240,7 +240,7 @@ TEST_F(FileRemoverTest, AReleasedSegmentOfAnEarlierRunGoesWithTheReplayedOnes) {
   EXPECT_FALSE(parts_.IsThere(id.ValueFileName()));
 }
 
-TEST_F(FileRemoverTest, AReleasedSegmentOfAnEarlierRunThatTheVersionNamesStays) {
+TEST_F(FileRemoverTest, AReleasedSegmentOfAnEarlierOpeningThatTheVersionNamesStays) {
   const FileId id = ReleasedOfEarlierOpening();
   Version version;
   version.value_files[id].file = std::make_shared<ValueFileMeta>();

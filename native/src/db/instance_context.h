@@ -34,8 +34,8 @@ struct InstanceContext {
 
   /// Whether files and their names survive a power cut.
   bool syncs() const { return options.sync || options.wal != WalMode::kNone; }
-  /// Makes the name of a new segment durable if a power cut must not take acknowledged writes.
-  Status SyncNameOfSegment() const {
+  /// Makes the name of a new log segment durable if a power cut must not take acknowledged writes.
+  Status SyncNameOfLogSegment() const {
     return options.wal == WalMode::kWalSync ? files->SyncDirectory(path) : Status::OK();
   }
   /// Whether a value of so many bytes is too large for the memtable, so that it goes to a value

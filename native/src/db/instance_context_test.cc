@@ -137,13 +137,13 @@ TEST_F(InstanceContextTest, TheNameOfASegmentIsSyncedIfAcknowledgedWritesSurvive
   const auto syncs = [this] { return parts_.files.calls(FileCall::kSyncDirectory); };
   const uint64_t before = syncs();
   for (const WalMode mode : {WalMode::kNone, WalMode::kWal})
-    EXPECT_TRUE(With([mode](DBOptions* o) { o->wal = mode; })->SyncNameOfSegment().ok());
+    EXPECT_TRUE(With([mode](DBOptions* o) { o->wal = mode; })->SyncNameOfLogSegment().ok());
   EXPECT_EQ(syncs(), before);
   const auto synced = With([](DBOptions* o) { o->wal = WalMode::kWalSync; });
-  EXPECT_TRUE(synced->SyncNameOfSegment().ok());
+  EXPECT_TRUE(synced->SyncNameOfLogSegment().ok());
   EXPECT_EQ(syncs(), before + 1);
   parts_.files.Arm({.only = FileCall::kSyncDirectory, .path_contains = "/other"});
-  EXPECT_FALSE(synced->SyncNameOfSegment().ok());
+  EXPECT_FALSE(synced->SyncNameOfLogSegment().ok());
   parts_.files.Disarm();
 }
 

@@ -96,7 +96,7 @@ class PartsForTest final : public LeaseMember, public SpaceMember, public Compon
     EXPECT_TRUE(instance.close_guard->Close(std::chrono::milliseconds(1)));
     (void)snapshots->Clear();
     writer.HideView();
-    writer.SyncSegments();
+    writer.SyncLogSegments();
     const std::unique_ptr<Wal> log = writer.Close();
     {
       MutexLock install(tree.versions.install_mutex());

@@ -24,7 +24,7 @@ size_t InlineBytesOf(Slice value, Slice entry) {
 }  // namespace
 
 // One memtable may refer to several changelog segments. Its flush keeps a segment as a value file
-// if enough of the segment lives, and otherwise copies the live values.
+// if enough of it lives, and otherwise copies the live values.
 Status Writer::MakeChangelogSegment() {
   if (segments_.TakesEntry()) return Status::OK();
   EndChangelogSegment();
@@ -37,14 +37,14 @@ Status Writer::MakeChangelogSegment() {
       ChangelogSegment::Create(FilesOf(instance_->options, nullptr),
                                instance_->path + "/" + id.ValueFileName(), id, options,
                                instance_->budget.counter(MemoryPurpose::kMemtables)));
-  LAVA_RETURN_IF_ERROR(instance_->SyncNameOfSegment());
+  LAVA_RETURN_IF_ERROR(instance_->SyncNameOfLogSegment());
   Attach(segment);
   changelog_->BeginSegment(segment);
   segments_.BeginChangelog(std::move(segment));
   return Status::OK();
 }
 
-// The next entry begins a new segment.
+// The next entry begins a new changelog segment.
 void Writer::EndChangelogSegment() {
   segments_.EndChangelog();
   changelog_->EndSegment();

@@ -54,8 +54,8 @@ void ObsoleteFiles::Erase(const std::string& name) {
   files_.erase(found);
 }
 
-void ObsoleteFiles::AddSegment(const std::shared_ptr<const ValueLogSegment>& segment,
-                               bool became_file) {
+void ObsoleteFiles::AddLogSegment(const std::shared_ptr<const ValueLogSegment>& segment,
+                                  bool became_file) {
   MutexLock lock(&mutex_);
   (became_file ? kept_segments_ : dead_segments_)[segment->id().ValueFileName()] = segment;
 }
@@ -69,7 +69,7 @@ ObsoleteFiles::Unused ObsoleteFiles::TakeUnused() noexcept {
     for (auto at = dead_segments_.begin(); at != dead_segments_.end();) {
       const auto candidate = at++;
       if (candidate->second.expired() && !kept_segments_.contains(candidate->first))
-        unused.segments.insert(dead_segments_.extract(candidate));
+        unused.log_segments.insert(dead_segments_.extract(candidate));
     }
   }
   (void)Tried([&] {
@@ -98,7 +98,7 @@ bool ObsoleteFiles::TakeStep(std::string* from, Files* unused) {
 void ObsoleteFiles::GiveBack(Unused unused) noexcept {
   MutexLock lock(&mutex_);
   AddAll(&unused.files);
-  dead_segments_.merge(unused.segments);
+  dead_segments_.merge(unused.log_segments);
 }
 
 bool ObsoleteFiles::Contains(const std::string& name) const {

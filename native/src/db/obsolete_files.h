@@ -12,8 +12,8 @@
 
 namespace lava {
 
-/// The files of an instance that no current version names any more, and segments whose values are
-/// elsewhere. A file goes once no version, view or job holds its StoredFile: there is one such
+/// The files of an instance that no current version names any more, and log segments whose values
+/// are elsewhere. A file goes once no version, view or job holds its StoredFile: there is one such
 /// object per name, so nothing names the file any more then.
 /// Threads:    any. A walk over all files holds the lock for a few of them at a time, so that
 /// nobody
@@ -26,11 +26,11 @@ class ObsoleteFiles {
     uint64_t bytes = 0;
   };
   using Files = std::map<std::string, File>;
-  using Segments = std::map<std::string, std::weak_ptr<const ValueLogSegment>>;
+  using LogSegments = std::map<std::string, std::weak_ptr<const ValueLogSegment>>;
   /// What may be removed from storage, by file name.
   struct Unused {
     Files files;
-    Segments segments;
+    LogSegments log_segments;
   };
 
   /// The file left the current version, or never came into one.
@@ -41,9 +41,9 @@ class ObsoleteFiles {
   /// The edit is safe in the manifest, so those that failed before it cannot come back. It may be
   /// one of them that was tried again: what it adds is not obsolete.
   void EditIsSafe(const VersionEdit& edit);
-  /// A flush has written the segment's values. became_file: the segment itself is a value file of
-  /// the version now, and is only kept from removal while somebody may read it as a segment.
-  void AddSegment(const std::shared_ptr<const ValueLogSegment>& segment, bool became_file);
+  /// A flush has written the log segment's values. became_file: the segment itself is a value file
+  /// of the version now, and is only kept from removal while somebody may read it as a segment.
+  void AddLogSegment(const std::shared_ptr<const ValueLogSegment>& segment, bool became_file);
 
   /// Takes out what nobody reads any more. The caller removes the files, or gives them back.
   /// Without memory some are left to the next call.
@@ -70,8 +70,8 @@ class ObsoleteFiles {
   Files files_ LAVA_GUARDED_BY(mutex_);
   Files failed_ LAVA_GUARDED_BY(mutex_);
   bool any_failed_ LAVA_GUARDED_BY(mutex_) = false;  // ever
-  Segments dead_segments_ LAVA_GUARDED_BY(mutex_);
-  Segments kept_segments_ LAVA_GUARDED_BY(mutex_);
+  LogSegments dead_segments_ LAVA_GUARDED_BY(mutex_);
+  LogSegments kept_segments_ LAVA_GUARDED_BY(mutex_);
   uint64_t pinned_bytes_ LAVA_GUARDED_BY(mutex_) = 0;
 };
 

@@ -217,7 +217,7 @@ void DBImpl::TearDown() {
                                          components_.instance.clock->MonotonicMicros());
   components_.writer.HideView();
   components_.remover.RemoveObsolete();
-  components_.writer.SyncSegments();
+  components_.writer.SyncLogSegments();
   std::unique_ptr<Wal> wal;  // ends without a mutex, because this may be the log's last user
   {
     // A thread that creates or drops a table holds this mutex from its look at closed on.

@@ -71,7 +71,7 @@ class PiecewiseReader {
  private:
   Result<bool> AddPieces(const ValueReference& reference, const PiecewiseRead& read) const {
     if (!reference.is_logged()) return ReadValueInPieces(*view_.version, key_, reference, read);
-    const std::shared_ptr<const ValueLogSegment> segment = SegmentOf(view_, reference.blob_file);
+    const std::shared_ptr<const ValueLogSegment> segment = LogSegmentOf(view_, reference.blob_file);
     if (segment == nullptr) return false;
     return segment->ReadInPieces(key_, reference, read);
   }

@@ -6,24 +6,25 @@
 namespace lava {
 namespace {
 
-std::shared_ptr<const ValueLogSegment> SegmentOf(const MemTable& table, const FileId& blob_file) {
+std::shared_ptr<const ValueLogSegment> LogSegmentOf(const MemTable& table,
+                                                    const FileId& blob_file) {
   const auto segments = std::static_pointer_cast<const ValueLogSegments>(table.attachment());
   return segments != nullptr ? segments->Of(blob_file) : nullptr;
 }
 
 }  // namespace
 
-std::shared_ptr<const ValueLogSegment> SegmentOf(const ReadView& view, const FileId& blob_file) {
+std::shared_ptr<const ValueLogSegment> LogSegmentOf(const ReadView& view, const FileId& blob_file) {
   std::shared_ptr<const ValueLogSegment> segment;
-  if (view.active != nullptr) segment = SegmentOf(*view.active, blob_file);
+  if (view.active != nullptr) segment = LogSegmentOf(*view.active, blob_file);
   for (size_t i = 0; i < view.sealed.size() && segment == nullptr; ++i)
-    segment = SegmentOf(*view.sealed[i]->memtable, blob_file);
+    segment = LogSegmentOf(*view.sealed[i]->memtable, blob_file);
   return segment;
 }
 
 Status ReadLoggedValue(const ReadView& view, Slice key, const ValueReference& reference,
                        std::string* value) {
-  const std::shared_ptr<const ValueLogSegment> segment = SegmentOf(view, reference.blob_file);
+  const std::shared_ptr<const ValueLogSegment> segment = LogSegmentOf(view, reference.blob_file);
   if (segment == nullptr)
     return Status::Corruption("a value was logged in " + reference.blob_file.ValueFileName() +
                               ", which no memtable has");

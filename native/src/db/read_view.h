@@ -20,9 +20,9 @@ struct SealedRun {
   std::shared_ptr<MemTable> memtable;
   std::vector<std::shared_ptr<ValueLogSegment>> segments;  // the memtable refers to these
   uint64_t sequence = 0;                                   // number of the seal; not persisted
-  uint64_t wal_last = 0;  // the last record of the write-ahead log in this run
+  uint64_t wal_last = 0;  // the last record of the write-ahead log in this sealed run
   FlushCause cause = FlushCause::kMemtableFull;  // of the seal
-  // This run is the newest of a snapshot, so no file has records of this run and of newer ones.
+  // This sealed run is the newest of a snapshot, so no file has records of it and of newer ones.
   bool ends_snapshot = false;
   std::vector<uint64_t> dropped_tables;  // the run has range tombstones over all of their keys
   /// Of SeparationTuner: values that were put and are large enough to be separated, by table.

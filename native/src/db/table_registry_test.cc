@@ -29,7 +29,7 @@ class TableRegistryTest : public ::testing::Test {
   TableRegistry tables_{&memory_, kFirstLarge};
 };
 
-TEST_F(TableRegistryTest, ATableOfAnEarlierRunIsKnownAndHasNoHandle) {
+TEST_F(TableRegistryTest, ATableOfAnEarlierOpeningIsKnownAndHasNoHandle) {
   tables_.Recover({{7, Map(7, "seven", 100)}});
   EXPECT_TRUE(tables_.IsKnown(7));
   EXPECT_EQ(tables_.Registrations().at(7).name, "seven");

@@ -144,7 +144,7 @@ void TreeState::CommitFlush(const std::shared_ptr<FlushGroup>& group) {
     for (const std::shared_ptr<ValueLogSegment>& segment : run->segments) {
       const auto kept = [&segment](const auto& file) { return file->id == segment->id(); };
       const bool lives = std::any_of(group->value_files.begin(), group->value_files.end(), kept);
-      versions.obsolete_files().AddSegment(segment, /*became_file=*/lives);
+      versions.obsolete_files().AddLogSegment(segment, /*became_file=*/lives);
     }
   }
   SealedMemTables::Runs left = sealed_.WithoutOldest();

@@ -16,7 +16,7 @@ constexpr uint64_t kCompressedLeaseShare = 8;
 
 // A segment that is full, or to which a write has failed, is never replaced here: WaitIfStalled()
 // seals it with its memtable before the next write.
-Status Writer::MakeSegment() {
+Status Writer::MakeValueLogSegment() {
   if (segments_.values() != nullptr) return Status::OK();
   const FileId id = tree_->versions.NewFileId();
   const ValueLogOptions options{
@@ -30,7 +30,7 @@ Status Writer::MakeSegment() {
       ValueLogSegment::Create(FilesOf(instance_->options, nullptr),
                               instance_->path + "/" + id.ValueFileName(), id, options));
   // Without this a power cut could take the file's name away, and acknowledged values with it.
-  LAVA_RETURN_IF_ERROR(instance_->SyncNameOfSegment());
+  LAVA_RETURN_IF_ERROR(instance_->SyncNameOfLogSegment());
   Attach(segment);
   segments_.BeginValues(std::move(segment));
   return Status::OK();
@@ -46,7 +46,7 @@ void Writer::Attach(std::shared_ptr<ValueLogSegment> segment) {
 template <typename Body>
 Status Writer::LogBy(uint64_t bytes, std::string* reference, const Body& write) {
   segments_.PrepareForValue(bytes);
-  LAVA_RETURN_IF_ERROR(MakeSegment());
+  LAVA_RETURN_IF_ERROR(MakeValueLogSegment());
   ValueReference logged;
   const uint64_t before = segments_.values()->bytes();
   const Status status = write(&logged);
@@ -106,7 +106,7 @@ void Writer::AppendLogged(Slice internal_key, uint32_t prefix_bytes, Slice refer
 }
 
 // Closing syncs the write-ahead log, so the values that the log refers to must be synced first.
-void Writer::SyncSegments() {
+void Writer::SyncLogSegments() {
   if (instance_->options.wal != WalMode::kWal) return;
   std::vector<std::shared_ptr<ValueLogSegment>> segments;
   {

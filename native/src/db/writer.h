@@ -76,7 +76,7 @@ class Writer {
   // Closing, in this order. Writes fail from then on.
   void HideView();
   /// Syncs the values that the write-ahead log refers to.
-  void SyncSegments();
+  void SyncLogSegments();
   /// Lets go of the memtable and of all logs. Returns the write-ahead log, which the caller ends
   /// without a mutex.
   std::unique_ptr<Wal> Close();
@@ -157,7 +157,7 @@ class Writer {
       LAVA_REQUIRES(mutex_);
   void AppendLogged(Slice internal_key, uint32_t prefix_bytes, Slice reference)
       LAVA_REQUIRES(mutex_);
-  Status MakeSegment() LAVA_REQUIRES(mutex_);
+  Status MakeValueLogSegment() LAVA_REQUIRES(mutex_);
   void Attach(std::shared_ptr<ValueLogSegment> segment) LAVA_REQUIRES(mutex_);
 
   // value_pieces.cc

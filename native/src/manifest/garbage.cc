@@ -9,7 +9,7 @@ namespace lava {
 namespace {
 
 // One blob file, summed over the files that hold its values. Raw bytes.
-struct BlobFileView {
+struct BlobFileSums {
   uint64_t held = 0;            // in all value files that hold values of it
   uint64_t referenced = 0;      // upper bound
   uint64_t referenced_min = 0;  // lower bound: without clipped entries
@@ -23,15 +23,15 @@ uint64_t HeldBy(const ValueFileMeta& file, const FileId& blob_file) {
   return it != file.blob_files.end() && it->blob_file == blob_file ? it->raw_bytes : 0;
 }
 
-BlobFileView ViewOf(const FileId& id, const BlobFile& blob_file) {
-  BlobFileView view;
+BlobFileSums SumsOf(const FileId& id, const BlobFile& blob_file) {
+  BlobFileSums sums;
   std::set<const ValueFileMeta*> files;
   for (const BlobLocation& location : blob_file.locations)
-    if (files.insert(location.file.get()).second) view.held += HeldBy(*location.file, id);
-  view.referenced = std::min(view.held, blob_file.raw_bytes + blob_file.clipped_raw_bytes);
-  view.referenced_min = std::min(view.held, blob_file.raw_bytes);
-  view.inherited = files.size() != 1 || !IsFirstWrittenIn(id, (*files.begin())->id);
-  return view;
+    if (files.insert(location.file.get()).second) sums.held += HeldBy(*location.file, id);
+  sums.referenced = std::min(sums.held, blob_file.raw_bytes + blob_file.clipped_raw_bytes);
+  sums.referenced_min = std::min(sums.held, blob_file.raw_bytes);
+  sums.inherited = files.size() != 1 || !IsFirstWrittenIn(id, (*files.begin())->id);
+  return sums;
 }
 
 uint64_t Share(uint64_t part, uint64_t of, uint64_t whole) {
@@ -52,15 +52,15 @@ ValueGarbage GarbageOf(const Version& version, const ValueFileMeta& file) {
       garbage.estimate += reference.raw_bytes;
       continue;
     }
-    const BlobFileView view = ViewOf(reference.blob_file, *blob_file->second);
-    const uint64_t dead = view.held - view.referenced;
-    garbage.referenced += view.referenced;
-    garbage.min += reference.raw_bytes - std::min(reference.raw_bytes, view.referenced);
+    const BlobFileSums sums = SumsOf(reference.blob_file, *blob_file->second);
+    const uint64_t dead = sums.held - sums.referenced;
+    garbage.referenced += sums.referenced;
+    garbage.min += reference.raw_bytes - std::min(reference.raw_bytes, sums.referenced);
     // References to inherited values may be stale and reach nothing.
-    garbage.max += view.inherited
+    garbage.max += sums.inherited
                        ? reference.raw_bytes
-                       : reference.raw_bytes - std::min(reference.raw_bytes, view.referenced_min);
-    garbage.estimate += std::min(reference.raw_bytes, Share(reference.raw_bytes, dead, view.held));
+                       : reference.raw_bytes - std::min(reference.raw_bytes, sums.referenced_min);
+    garbage.estimate += std::min(reference.raw_bytes, Share(reference.raw_bytes, dead, sums.held));
   }
   return garbage;
 }

@@ -11,7 +11,7 @@ struct CacheBorderInput {
   double index_worth = 0, data_worth = 0;  // recent cost of misses that one more byte would save
 };
 
-/// Minimum share of each segment.
+/// Minimum share of each segment of the cache.
 inline constexpr double kCacheFloorShare = 1.0 / 16;
 inline constexpr double kCacheMarginShare = 1.0 / 64;
 /// The border is judged each time that this share of the capacity was inserted.

@@ -97,7 +97,8 @@ bool DictionarySampler::Pays(Slice dictionary, uint32_t saving_percent_min) cons
     with += codec == Compression::kNone ? value.raw.size() : compressed.size();
   }
   if (with >= without || (without - with) * 100 < without * saving_percent_min) return false;
-  // The held values are all that the file is certain to get, so the dictionary must pay for them.
+  // The sampled values are all that the file is certain to get, so the dictionary must pay for
+  // them.
   const uint64_t saved = sample_stored_bytes_ * (without - with) / without;
   std::string stored;
   const Compression codec = Compressor(Compression::kZstd).Compress(dictionary, &stored);

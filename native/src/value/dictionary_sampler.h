@@ -37,7 +37,7 @@ class DictionarySampler {
   Value at(size_t i) const;
   Slice last_key() const { return at(size() - 1).key; }
   const FileId& last_blob_file() const { return locations_.back().blob_file; }
-  /// Approximate bytes of the held values in the file.
+  /// Approximate bytes of the sampled values in the file.
   uint64_t estimated_bytes() const { return estimated_bytes_; }
 
   /// Returns a dictionary if one pays for a file of values like these, otherwise an empty string.

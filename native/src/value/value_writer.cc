@@ -53,7 +53,7 @@ class ValueSstWriter final : public ValueWriter {
 
   Status CheckRecord(Slice key, const FileId& blob_file, uint64_t value_bytes) const;
   StoredValue Compress(Slice value);
-  /// Decides on the dictionary, and writes the held values.
+  /// Decides on the dictionary, and writes the sampled values.
   Status EndSampling();
   Status Sample(Slice key, const FileId& blob_file, const StoredValue& stored, const Slice* raw);
   Status AddRecord(Slice key, const FileId& blob_file, const StoredValue& value);

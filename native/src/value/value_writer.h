@@ -55,7 +55,7 @@ class ValueWriter {
   /// compressed only once in its life.
   virtual Status AddStored(Slice key, const FileId& blob_file, Compression codec,
                            uint32_t raw_bytes, Slice stored) = 0;
-  /// Approximate size of the file if it ended here, held values included.
+  /// Approximate size of the file if it ended here, sampled values included.
   virtual uint64_t estimated_bytes() const = 0;
   virtual Status Finish(ValueFileProperties* properties) = 0;
 };

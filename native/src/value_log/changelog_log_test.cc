@@ -259,7 +259,7 @@ TEST_F(ChangelogLogTest, WithoutAWriteAheadLogNothingIsRecovered) {
   EXPECT_TRUE(Read(log).empty());
 }
 
-TEST_F(ChangelogLogTest, ReleasedSegmentsOfEarlierRunsAreNotHeld) {
+TEST_F(ChangelogLogTest, ReleasedSegmentsOfEarlierOpeningsAreNotHeld) {
   WriteNine();
   ChangelogLog log(&files_, kDirectory, WalMode::kWalSync);
   ASSERT_TRUE(OpenNext(&log, 4).ok());

@@ -5,10 +5,11 @@
 namespace lava {
 namespace {
 
-// Percentage of a segment's bytes that must be live. Otherwise the flush collects the segment at
-// once, while its dead values are known and no file refers to it yet.
+// Percentage of a log segment's bytes that must be live. Otherwise the flush collects the segment
+// at once, while its dead values are known and no file refers to it yet.
 constexpr uint64_t kLivePercentMin = 75;
-// The limit for a segment that another layer uploads: rewritten values must be uploaded again.
+// The limit for a changelog segment, which another layer uploads: rewritten values must be uploaded
+// again.
 constexpr uint64_t kSharedLivePercentMin = 50;
 
 }  // namespace
@@ -55,7 +56,7 @@ void LoggedValues::Choose(SegmentOutput* output) {
   }
 }
 
-Result<LoggedValues::LoggedSegment*> LoggedValues::SegmentOf(const ValueReference& reference) {
+Result<LoggedValues::LoggedSegment*> LoggedValues::LogSegmentOf(const ValueReference& reference) {
   LoggedSegment* const segment = Of(reference);
   if (segment != nullptr && reference.is_logged()) return segment;
   return Status::Corruption("a memtable refers to a segment of the value log that it has not");
@@ -72,7 +73,7 @@ Status LoggedValues::PlaceList(SegmentOutput* output, Record* record) {
     }
     ValueReference reference;
     LAVA_RETURN_IF_ERROR(ReferenceOf(part, &reference));
-    LAVA_ASSIGN_OR_RETURN(const LoggedSegment* const segment, SegmentOf(reference));
+    LAVA_ASSIGN_OR_RETURN(const LoggedSegment* const segment, LogSegmentOf(reference));
     if (segment->kept) {
       parts_left = true;
       if (!segment->ended) {
@@ -99,7 +100,7 @@ Status LoggedValues::Place(SegmentOutput* output, Record* record) {
   ValueReference reference;
   if (!DecodeReference(record->value, &reference))
     return Status::Corruption("a memtable's reference is malformed");
-  LAVA_ASSIGN_OR_RETURN(const LoggedSegment* const segment, SegmentOf(reference));
+  LAVA_ASSIGN_OR_RETURN(const LoggedSegment* const segment, LogSegmentOf(reference));
   if (!segment->kept) {
     LAVA_RETURN_IF_ERROR(segment->log->Read(record->key, reference, &value_));
     record->kind = RecordKind::kPut;

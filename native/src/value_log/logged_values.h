@@ -12,7 +12,7 @@
 
 namespace lava {
 
-/// What a flush makes of the segments of its memtables.
+/// What a flush makes of the log segments of its memtables.
 /// Threads:    one.
 class SegmentOutput {
  public:
@@ -51,7 +51,7 @@ class LoggedValues {
   };
   LoggedSegment* Of(const ValueReference& reference);
   void WeighPart(const ValueReference& reference);
-  Result<LoggedSegment*> SegmentOf(const ValueReference& reference);
+  Result<LoggedSegment*> LogSegmentOf(const ValueReference& reference);
   Status PlaceList(SegmentOutput* output, Record* record);
 
   std::map<FileId, LoggedSegment> segments_;

@@ -22,11 +22,12 @@ class WalRecord {
     kDelete = 2,
     kAppend = 3,
     kDeletePrefix = 4,
-    kDeleteRange = 5,   // key: the beginning of the range; value: the end
-    kPutReference = 6,  // value: a reference to a segment; only older logs have such changes
-    kPutLogged = 7,     // value: the file system's boot() at the write, or kSynced; a reference
-    kDropTable = 8,     // key: the first key that the table could have in partition 0
-    kCreateTable = 9,   // key: as kDropTable; value: an edit of the manifest with the registration
+    kDeleteRange = 5,  // key: the beginning of the range; value: the end
+    kPutReference =
+        6,           // value: a reference to a value log segment; only older logs have such changes
+    kPutLogged = 7,  // value: the file system's boot() at the write, or kSynced; a reference
+    kDropTable = 8,  // key: the first key that the table could have in partition 0
+    kCreateTable = 9,  // key: as kDropTable; value: an edit of the manifest with the registration
   };
   struct Change {
     Kind kind = Kind::kPut;

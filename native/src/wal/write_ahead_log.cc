@@ -130,8 +130,8 @@ Status WriteAheadLog::Check(const WalRecord::Change& change) const {
                             " of partition and table");
 }
 
-// Reads the value of a change from its segment. The value is put into the memtable again, because a
-// segment of an earlier opening cannot become a value file any more.
+// Reads the value of a change from its log segment. The value is put into the memtable again,
+// because a segment of an earlier opening cannot become a value file any more.
 Status WriteAheadLog::ReadValue(const WalRecord::Change& change, std::string* value, bool* lost) {
   Slice in = change.value;
   std::optional<uint64_t> logged_under;  // none: a record of kind kPutReference
@@ -156,9 +156,9 @@ Status WriteAheadLog::ReadValue(const WalRecord::Change& change, std::string* va
                         {reference.logged_offset, reference.logged_bytes,
                          static_cast<uint32_t>(reference.raw_bytes)},
                         value);
-  // If neither the log nor the segment is synced, a power cut may take more of the one than of the
-  // other. The replay then ends before the first lost value, so that the state is one of the past.
-  // Without a power cut a missing value is damage.
+  // If neither the write-ahead log nor the log segment is synced, a power cut may take more of the
+  // one than of the other. The replay then ends before the first lost value, so that the state is
+  // one of the past. Without a power cut a missing value is damage.
   *lost = MayBeCut(logged_under) && (status.IsCorruption() || status.IsNotFound());
   return *lost ? Status::OK() : status;
 }

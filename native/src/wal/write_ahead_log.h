@@ -69,7 +69,7 @@ class WriteAheadLog {
   struct Decoded {
     struct Change {
       WalRecord::Change change;
-      std::optional<std::string> logged;  // the value, if it was in a segment
+      std::optional<std::string> logged;  // the value, if it was in a log segment
       Slice value() const { return logged ? Slice(*logged) : change.value; }
       bool is_of_table() const {
         return change.kind == WalRecord::Kind::kDropTable ||
@@ -82,7 +82,7 @@ class WriteAheadLog {
   };
   /// Calls apply() with each record after the flushed ones, oldest first.
   Status Replay(const std::function<Status(Slice)>& apply) { return wal_->Replay(apply); }
-  /// Decodes a record and reads the values that are in segments.
+  /// Decodes a record and reads the values that are in log segments.
   /// Errors: Corruption for a record that is malformed, or whose value is damaged.
   Status Decode(Slice record, Decoded* decoded);
   /// The registration in a change of kind kCreateTable.
@@ -117,14 +117,14 @@ class WriteAheadLog {
   uint64_t sealed_through_ LAVA_GUARDED_BY(mutex_) = 0;  // the last record in a sealed memtable
 };
 
-/// Segments of earlier openings that records of the write-ahead log may refer to.
+/// Log segments of earlier openings that records of the write-ahead log may refer to.
 /// Threads:    none of its own: its owner's mutex guards it.
 class ReplayedLogSegments {
  public:
   /// last: the last record that an earlier opening wrote.
   void SetLast(uint64_t last) { last_ = last; }
   void Add(std::string name) { names_.push_back(std::move(name)); }
-  /// The names of the segments, once, when all records of earlier openings are flushed.
+  /// The names of these segments, once, when all records of earlier openings are flushed.
   std::vector<std::string> TakeUnused(uint64_t flushed) {
     return flushed < last_ ? std::vector<std::string>() : std::exchange(names_, {});
   }

@@ -96,13 +96,14 @@ Result<Json> ValueSstFacts(ReadOnlyFiles* files, const std::string& path, const 
   const ValueFileProperties& p = head->properties;
   uint64_t keys = 0, partition_bytes = 0, dense_bytes = 0;
   std::string payload;
-  for (const vsst::TopIndex::IndexPartition& partition : head->top.index_partitions()) {
+  for (const vsst::TopIndex::IndexPartition& index_partition : head->top.index_partitions()) {
     vsst::IndexPartitionView view;
-    LAVA_RETURN_IF_ERROR(head->LoadBlock(partition.block, &payload));
-    const char* wrong = view.Load(payload, partition.records_end - partition.records_begin);
-    if (wrong != nullptr) return head->Malformed(partition.block.offset, wrong);
+    LAVA_RETURN_IF_ERROR(head->LoadBlock(index_partition.block, &payload));
+    const char* wrong =
+        view.Load(payload, index_partition.records_end - index_partition.records_begin);
+    if (wrong != nullptr) return head->Malformed(index_partition.block.offset, wrong);
     keys += view.count();
-    partition_bytes += partition.block.bytes + kBlockTrailerBytes;
+    partition_bytes += index_partition.block.bytes + kBlockTrailerBytes;
   }
   for (const BlockHandle& block : head->top.key_blocks())
     dense_bytes += block.bytes + kBlockTrailerBytes;

@@ -9,7 +9,7 @@
 namespace lava::inspect {
 
 /// Information in a file about itself: its footer, properties and the sizes of its indexes. For a
-/// value file the partitions of the index are read as well, to count keys. No records are read.
+/// value file the index partitions are read as well, to count keys. No records are read.
 /// Errors:     Corruption, NotSupported, NotFound, IOError.
 Result<Json> KeySstFacts(ReadOnlyFiles* files, const std::string& path, const KeyNames& names);
 Result<Json> ValueSstFacts(ReadOnlyFiles* files, const std::string& path, const KeyNames& names);

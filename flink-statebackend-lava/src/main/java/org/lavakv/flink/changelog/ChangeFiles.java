@@ -44,9 +44,9 @@ class ChangeFiles {
         List<StreamStateHandle> written = new ArrayList<>();
         boolean whole = false;
         try {
-            List<List<UploadedChanges.Segment>> segments = new ArrayList<>();
+            List<List<UploadedChanges.ChangelogSegment>> segments = new ArrayList<>();
             for (ChangeSet set : sets) {
-                segments.add(writeSegments(set, written));
+                segments.add(writeChangelogSegments(set, written));
             }
             List<UploadedChanges> uploaded = writeSets(sets, segments, written);
             whole = true;
@@ -63,9 +63,9 @@ class ChangeFiles {
         void writeTo(OutputStream out) throws IOException;
     }
 
-    private List<UploadedChanges.Segment> writeSegments(
+    private List<UploadedChanges.ChangelogSegment> writeChangelogSegments(
             ChangeSet set, List<StreamStateHandle> written) throws IOException {
-        List<UploadedChanges.Segment> segments = new ArrayList<>();
+        List<UploadedChanges.ChangelogSegment> segments = new ArrayList<>();
         Map<Long, StreamStateHandle> files = new HashMap<>();
         for (ChangeSet.Part part : set.parts()) {
             StreamStateHandle file = files.get(part.segment);
@@ -80,14 +80,14 @@ class ChangeFiles {
                 written.add(file);
                 files.put(part.segment, file);
             }
-            segments.add(new UploadedChanges.Segment(file, part));
+            segments.add(new UploadedChanges.ChangelogSegment(file, part));
         }
         return segments;
     }
 
     private List<UploadedChanges> writeSets(
             List<ChangeSet> sets,
-            List<List<UploadedChanges.Segment>> segments,
+            List<List<UploadedChanges.ChangelogSegment>> segments,
             List<StreamStateHandle> written)
             throws IOException {
         List<Long> ends = new ArrayList<>();

@@ -24,7 +24,7 @@ final class ChangeReader implements CloseableIterator<StateChange> {
     private static final int PART_BYTES_MIN = 1 + 2 * Long.BYTES;
 
     /** Reads the changes of a part. */
-    interface Segments {
+    interface ChangelogSegments {
         /**
          * @param index the position of the part in {@link #parts}
          */
@@ -34,7 +34,7 @@ final class ChangeReader implements CloseableIterator<StateChange> {
     private final ByteBuffer bytes;
     private final String where;
     private final List<ChangeSet.Part> parts;
-    @Nullable private Segments segments;
+    @Nullable private ChangelogSegments segments;
     private Iterator<byte[]> elsewhere = new ArrayList<byte[]>().iterator();
     private int nextPart;
     private int left;
@@ -91,7 +91,7 @@ final class ChangeReader implements CloseableIterator<StateChange> {
     }
 
     /** Must be called before the first change is read if there are parts. */
-    void setSegments(Segments from) {
+    void setChangelogSegments(ChangelogSegments from) {
         segments = from;
     }
 

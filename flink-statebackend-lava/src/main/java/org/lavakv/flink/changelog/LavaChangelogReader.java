@@ -76,7 +76,7 @@ final class LavaChangelogReader
                 }
                 segments.add(segment.f0);
             }
-            set.setSegments((index, part) -> readPart(segments.get(index), part));
+            set.setChangelogSegments((index, part) -> readPart(segments.get(index), part));
             return set;
         }
 

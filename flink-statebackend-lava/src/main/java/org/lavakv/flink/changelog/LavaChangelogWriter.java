@@ -212,7 +212,7 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
         for (SetUpload upload : setUploads.subMap(from, true, to, false).values()) {
             if (upload.uploaded != null) {
                 uploads.claims().confirm(upload.uploaded);
-                for (UploadedChanges.Segment segment : upload.uploaded.segments) {
+                for (UploadedChanges.ChangelogSegment segment : upload.uploaded.segments) {
                     log.uploads().confirmed(segment.part.file, segment.file);
                 }
             }

@@ -16,20 +16,21 @@ final class UploadedChanges {
     final long bytes;
 
     /** The files of segments that contain changes of the set: one for each of its parts. */
-    final List<Segment> segments;
+    final List<ChangelogSegment> segments;
 
     /** A segment's file, which belongs to this set alone. Threads: immutable. */
-    static final class Segment {
+    static final class ChangelogSegment {
         final StreamStateHandle file;
         final ChangeSet.Part part;
 
-        Segment(StreamStateHandle file, ChangeSet.Part part) {
+        ChangelogSegment(StreamStateHandle file, ChangeSet.Part part) {
             this.file = file;
             this.part = part;
         }
     }
 
-    UploadedChanges(StreamStateHandle file, long offset, long bytes, List<Segment> segments) {
+    UploadedChanges(
+            StreamStateHandle file, long offset, long bytes, List<ChangelogSegment> segments) {
         this.file = file;
         this.offset = offset;
         this.bytes = bytes;

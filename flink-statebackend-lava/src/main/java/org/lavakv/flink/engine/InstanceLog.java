@@ -29,7 +29,7 @@ final class InstanceLog implements SharedLog {
     private boolean failed;
     private boolean used;
 
-    /** Segments that the changelog needs, with their first entries; guarded by itself. */
+    /** Changelog segments that the changelog needs, with their first entries; guarded by itself. */
     private final TreeMap<Long, Long> needed = new TreeMap<>();
 
     /** The last entry; guarded by {@code needed}. */
@@ -101,7 +101,7 @@ final class InstanceLog implements SharedLog {
                 log.finish(segment);
             } catch (LavaDBException e) {
                 // The segment's changes are intact; the instance stores its values elsewhere.
-                LOG.warn("Segment {} of {} has no end.", name, instance.files(), e);
+                LOG.warn("Changelog segment {} of {} has no end.", name, instance.files(), e);
             }
             return instance.files().file(name).open();
         } catch (LavaDBException | LavaClosedException e) {
