@@ -4,7 +4,6 @@
 
 #include "base/check.h"
 #include "base/guarded.h"
-#include "read/readers.h"
 
 namespace lava {
 

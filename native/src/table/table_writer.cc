@@ -1,6 +1,7 @@
 #include "table/table_writer.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -319,10 +320,11 @@ void KeySstWriter::FlushIndexPartition(const std::string& key) {
 
 void KeySstWriter::FinishBounds() {
   if (properties_.records > 0) properties_.upper = std::max(last_key_ + '\0', prefix_deletes_end_);
-  properties_.range_tombstones = tombstones_.ranges().size();
-  if (!tombstones_.empty()) {
-    const std::string& begin = tombstones_.ranges().front().begin;
-    const std::string& end = tombstones_.ranges().back().end;
+  const std::span<const RangeTombstone> ranges = tombstones_.ranges();
+  properties_.range_tombstones = ranges.size();
+  if (!ranges.empty()) {
+    const std::string& begin = ranges.front().begin;
+    const std::string& end = ranges.back().end;
     if (properties_.records == 0 || begin < properties_.lower) properties_.lower = begin;
     properties_.upper = std::max(properties_.upper, end);
   }
