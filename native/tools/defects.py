@@ -553,7 +553,7 @@ DEFECTS = [
     Defect("segments that a log refers to are removed when it is opened", "src/db/open.cc",
            'if (components_.wal.enabled() && name.ends_with(".vsst")) {', 'if (name.empty()) {',
            ("value log", "crash")),
-    Defect("segments of an earlier run stay for ever", "src/wal/write_ahead_log.h",
+    Defect("segments of an earlier opening stay for ever", "src/wal/write_ahead_log.h",
            "return flushed < last_ ?", "return flushed <= UINT64_MAX ?",
            ("value log", "crash")),
     Defect("what a flush wrote elsewhere stays in its segment", "src/db/tree_state.cc",
