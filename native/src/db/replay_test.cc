@@ -119,13 +119,17 @@ TEST_F(ReplayTest, AppliesTheRecordsAfterTheFlushedOnesInTheirOrder) {
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(Put(table, "pa", std::to_string(i)).ok());
   ASSERT_TRUE(parts->writer.Delete(table, {"pb", 0}).ok());
   ASSERT_TRUE(Put(table, "pb", "new").ok());
-  EXPECT_EQ(parts->wal.last(), 15u);
-  parts = Open();
-  EXPECT_EQ(parts->wal.last(), 15u);
-  EXPECT_EQ(parts->tree.view()->active->record_count(), 2u) << "flushed records are applied again";
-  EXPECT_EQ(parts->Scan(parts->NewTable("t")), "pa=9 pb=new pc=flushed ");
-  ASSERT_TRUE(Put(parts->NewTable("t"), "pd", "next").ok());
+  WriteBatch batch;
+  batch.Put(table, {"pb", 0}, "newer");
+  batch.Put(table, {"pb", 0}, "newest");
+  ASSERT_TRUE(parts->writer.Write(batch).ok());
   EXPECT_EQ(parts->wal.last(), 16u);
+  parts = Open();
+  EXPECT_EQ(parts->wal.last(), 16u);
+  EXPECT_EQ(parts->tree.view()->active->record_count(), 2u) << "flushed records are applied again";
+  EXPECT_EQ(parts->Scan(parts->NewTable("t")), "pa=9 pb=newest pc=flushed ");
+  ASSERT_TRUE(Put(parts->NewTable("t"), "pd", "next").ok());
+  EXPECT_EQ(parts->wal.last(), 17u);
 }
 
 TEST_F(ReplayTest, NeedsNoMoreThanOneMemtableAndNoOtherThread) {
@@ -174,6 +178,15 @@ TEST_F(ReplayTest, ATableThatWasDroppedAndCreatedAgainHasOnlyItsNewData) {
   parts = Open();
   EXPECT_TRUE(parts->tables.IsKnown(TableIdOfName("t")));
   EXPECT_EQ(parts->Scan(parts->NewTable("t")), "pb=2 ");
+}
+
+// The log has the options of the creation, the manifest those of later.
+TEST_F(ReplayTest, ATableThatWasCreatedAgainHasItsNewestOptions) {
+  Drop(Open()->NewTable("t"));
+  parts_->NewTable("t", {.ttl_layout = TtlLayout::kValue, .ttl_ms = 1'000});
+  parts_->NewTable("t", {.ttl_layout = TtlLayout::kValue, .ttl_ms = 2'000});
+  Open();
+  EXPECT_EQ(parts_->tables.Registrations().at(TableIdOfName("t")).options.ttl_ms, 2'000);
 }
 
 // The replay flushes the drop before it comes to the creation.
