@@ -28,8 +28,8 @@ LAYERS = {
     "manifest": {"base", "fs"},
     # Segments of the value log and of the changelog, before they become value files.
     "value_log": {"base", "memory", "fs", "value", "manifest"},
-    # One instance's write-ahead log in a LavaLog. No Flink job has one.
-    "wal": {"base", "fs", "log", "value", "manifest"},
+    # One instance's write-ahead log: its records and an interface. No Flink job has one.
+    "wal": {"base", "fs", "value", "manifest"},
     # Shared by reads and jobs: runs, lookups, merging, values, expiry.
     "read": {
         "base", "os", "policy", "memory", "cache", "fs", "table", "value", "memtable", "manifest",
@@ -39,11 +39,14 @@ LAYERS = {
         "base", "os", "policy", "memory", "cache", "fs", "table", "value", "memtable", "manifest",
         "value_log", "read",
     },
-    "host": {"base", "os", "memory", "policy", "cache", "fs", "lavafs", "log"},
+    "host": {"base", "os", "memory", "policy", "cache", "fs"},
 }
 LAYERS["compaction"] = LAYERS["job"] | {"job"}
 LAYERS["collection"] = LAYERS["job"] | {"job"}
-LAYERS["db"] = set(LAYERS)
+# The core: without LavaFS and LavaLog, which it gets by the interfaces in host/process_parts.h.
+LAYERS["db"] = set(LAYERS) - {"lavafs", "log"}
+# The host of a process with both. A program links it beside db.
+LAYERS["process"] = {"base", "os", "memory", "fs", "lavafs", "log", "wal", "host"}
 # Folders of native/tools that access the engine's internals, like tests; the engine includes
 # nothing of them.
 TOOLS = {"inspect", "thread_safety", "tidy", "volume"}

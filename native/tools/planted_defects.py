@@ -59,6 +59,7 @@ TESTS = {
     "memory": ("memory_test", {}),
     "missing": ("db_missing_files_test", {}),
     "policy": ("policy_test", {}),
+    "process": ("process_test", {}),
     "promises": ("host_promises_test", {"LAVA_TEST_CYCLES": "100"}),
     "refusals": ("memory_refusal_test", {}),
     "scenario": ("db_value_scenario_test", {}),

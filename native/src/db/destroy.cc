@@ -34,15 +34,10 @@ Status RemoveFiles(fs::FileSystem* files, const std::string& path, bool sync) {
 // After the files, since an instance without its log is not opened, and a log without its instance
 // is passed by.
 Status RemoveLog(const DBOptions& options, const std::string& path, fs::FileSystem* files) {
-  const std::string directory = WalDirectory(options, path);
-  LAVA_ASSIGN_OR_RETURN(const bool exists, files->Exists(directory));
-  if (!exists) return Status::OK();
-  LAVA_ASSIGN_OR_RETURN(
-      const std::shared_ptr<log::LavaLog> log,
-      Impl(options.lease.get())->host()->wals()->Open(files, options.volume, directory));
-  const Result<log::LogId> id = log->Find(path);
-  if (id.ok()) return log->Delete(*id);
-  return id.status().IsNotFound() ? Status::OK() : id.status();
+  return Impl(options.lease.get())
+      ->host()
+      ->wals()
+      ->Delete({files, options.volume, WalDirectory(options, path), path});
 }
 
 Status DestroyIn(const DBOptions& options, const std::string& path) {

@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "db/components_for_test.h"
-#include "log/lava_log.h"
 #include "read/readers.h"
 
 namespace lava {
@@ -338,10 +337,10 @@ TEST_F(FlushSchedulerTest, ADroppedTableLeavesTheManifestWithItsTombstonesUnless
 TEST_F(FlushSchedulerTest, TheManifestKnowsWhichRecordsOfTheLogAreInFiles) {
   ComponentsForTest parts([](DBOptions* options) { options->wal = WalMode::kWal; });
   parts.Begin();
-  Result<std::unique_ptr<log::LavaLog>> log =
-      log::LavaLog::Open({.file_system = &parts.memory, .directory = "/wal"});
+  Result<std::unique_ptr<Wal>> log = parts.instance.lease->host()->wals()->Open(
+      {&parts.memory, nullptr, "/wal", parts.instance.path}, /*synced=*/false, std::nullopt);
   ASSERT_TRUE(log.ok());
-  ASSERT_TRUE(parts.wal.Open(std::move(log).value(), "/wal", std::nullopt).ok());
+  parts.wal.Open(std::move(log).value(), std::nullopt);
   ASSERT_TRUE(parts.memory.SetContent(ComponentsForTest::PathOf("earlier.vsst"), "values").ok());
   parts.remover.AddReplayed("earlier.vsst");
   const std::string key = ComponentsForTest::KeyOf("a");

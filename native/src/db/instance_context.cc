@@ -44,7 +44,7 @@ uint64_t ValueInMemoryOf(const DBEnvironment& environment, uint64_t memtable_byt
 SpaceQuota* QuotaOf(const DBOptions& options, LeaseImpl* lease) {
   SpaceQuota* const process = lease->host()->space();
   if (options.volume == nullptr) return process;
-  SpaceQuota* const volume = static_cast<SharedVolumeImpl*>(options.volume.get())->quota();
+  SpaceQuota* const volume = static_cast<LimitedVolume*>(options.volume.get())->quota();
   if (!volume->limited()) return process;
   const bool process_is_smaller =
       process->limited() && process->statistics().limit_bytes < volume->statistics().limit_bytes;

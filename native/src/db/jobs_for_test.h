@@ -15,7 +15,6 @@
 #include "db/components.h"
 #include "db/replay.h"
 #include "job/job_context.h"
-#include "log/lava_log.h"
 #include "testing/fault_file_system.h"
 #include "testing/mem_file_system.h"
 #include "testing/recording_listener.h"
@@ -51,8 +50,8 @@ class PartsForTest final : public LeaseMember, public SpaceMember, public Compon
   }
   ~PartsForTest() override { Close(); }
 
-  /// log: the write-ahead log, or null.
-  Status Open(const std::shared_ptr<log::LavaLog>& log) {
+  /// wal_files: the write-ahead log is in /wal there; null: none.
+  Status Open(fs::FileSystem* wal_files) {
     LAVA_RETURN_IF_ERROR(instance.Open());
     {
       MutexLock install(tree.versions.install_mutex());
@@ -64,9 +63,13 @@ class PartsForTest final : public LeaseMember, public SpaceMember, public Compon
         first.partition_bytes = instance.options.partition_bytes;
       }
       tree.versions.DrawOrigin(&first);
-      if (log != nullptr) {
+      if (wal_files != nullptr) {
         const std::optional<uint64_t> flushed = tree.versions.state().wal_flushed;
-        LAVA_RETURN_IF_ERROR(wal.Open(log, "/wal", flushed));
+        LAVA_ASSIGN_OR_RETURN(
+            std::unique_ptr<Wal> log,
+            instance.lease->host()->wals()->Open({wal_files, nullptr, "/wal", instance.path},
+                                                 wal.synced(), flushed));
+        wal.Open(std::move(log), flushed);
         first.wal_flushed = flushed.value_or(0);
         remover.SetReplayedThrough(wal.last());
       }
@@ -234,14 +237,8 @@ class JobsForTest : public ::testing::Test {
   PartsForTest* Open() {
     parts_.reset();
     executor_.DropAll();
-    if (options_.wal != WalMode::kNone && log_ == nullptr) {
-      Result<std::unique_ptr<log::LavaLog>> log =
-          log::LavaLog::Open({.file_system = &memory_, .directory = "/wal"});
-      EXPECT_TRUE(log.ok()) << log.status().ToString();
-      log_ = std::move(log).value();
-    }
     parts_ = std::make_unique<PartsForTest>(options_, environment_);
-    const Status opened = parts_->Open(log_);
+    const Status opened = parts_->Open(options_.wal != WalMode::kNone ? wal_files_ : nullptr);
     EXPECT_TRUE(opened.ok()) << opened.ToString();
     return parts_.get();
   }
@@ -260,7 +257,7 @@ class JobsForTest : public ::testing::Test {
   testing::FaultFileSystem files_{&memory_};
   testing::TestClock clock_;
   RefusingExecutor executor_;
-  std::shared_ptr<log::LavaLog> log_;
+  fs::FileSystem* wal_files_ = &memory_;
   DBOptions options_;
   DBEnvironment environment_;
   std::unique_ptr<PartsForTest> parts_;

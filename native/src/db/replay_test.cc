@@ -233,7 +233,7 @@ TEST_F(ReplayTest, FailsWhenASyncedValueIsMissing) {
   ASSERT_TRUE(Put(Open()->NewTable("t"), "pb", kLargeValue).ok());
   LoseSegments();
   PartsForTest parts(options_, environment_);
-  EXPECT_FALSE(parts.Open(log_).ok());
+  EXPECT_FALSE(parts.Open(wal_files_).ok());
 }
 
 }  // namespace

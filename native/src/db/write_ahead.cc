@@ -22,11 +22,12 @@ Status DBImpl::OpenWal(VersionEdit* first) {
   const std::string directory =
       WalDirectory(components_.instance.options, components_.instance.path);
   // Never with direct I/O, which is an option of each instance: instances share the log.
-  LAVA_ASSIGN_OR_RETURN(std::shared_ptr<log::LavaLog> log,
-                        components_.instance.lease->host()->wals()->Open(
-                            FilesOf(components_.instance.options, nullptr),
-                            components_.instance.options.volume, directory));
-  LAVA_RETURN_IF_ERROR(components_.wal.Open(std::move(log), directory, flushed));
+  const WalLocation location{FilesOf(components_.instance.options, nullptr),
+                             components_.instance.options.volume, directory,
+                             components_.instance.path};
+  LAVA_ASSIGN_OR_RETURN(std::unique_ptr<Wal> wal, components_.instance.lease->host()->wals()->Open(
+                                                      location, components_.wal.synced(), flushed));
+  components_.wal.Open(std::move(wal), flushed);
   first->wal_flushed = flushed.value_or(0);
   components_.remover.SetReplayedThrough(components_.wal.last());
   return Status::OK();

@@ -116,17 +116,13 @@ void LeaseImpl::Relieve() {
   }
 }
 
-Host& Host::Get() {
-  // Never destroyed: instances may be closed by threads that outlive main().
-  static HostImpl* const host = [] {
-    auto* made = new HostImpl();
-    PagePool::Process().SetKeptPagesLimit(made);
-    return made;
-  }();
-  return *host;
-}
-
-HostImpl::HostImpl() : cache_(BlockCache::Create(0, &budget_.total(), this)) {}
+HostImpl::HostImpl(const ProcessParts& parts)
+    : cache_(BlockCache::Create(0, &budget_.total(), this)),
+      wals_(parts.wals(budget_.counter(MemoryPurpose::kMetadata),
+                       [this](std::function<void()> job) { RunInBackground(std::move(job)); })),
+      volumes_(parts.volumes(
+          budget_.counter(MemoryPurpose::kFileBuffers),
+          [this](std::function<void()> job) { RunInBackground(std::move(job)); }, &space_)) {}
 
 Result<std::shared_ptr<Lease>> HostImpl::Acquire(uint64_t capacity_bytes,
                                                  double write_buffer_ratio) {

@@ -10,10 +10,9 @@
 #include "cache/block_cache.h"
 #include "host/budget_relief.h"
 #include "host/job_memory.h"
+#include "host/process_parts.h"
 #include "host/scheduler.h"
 #include "host/space_quota.h"
-#include "host/volume_registry.h"
-#include "host/wal_registry.h"
 #include "lava/host.h"
 #include "memory/memory_budget.h"
 #include "memory/page_pool.h"
@@ -81,7 +80,7 @@ class LeaseImpl final : public Lease {
 /// Ownership:  a singleton that is never destroyed (detached state of late closers stays valid).
 class HostImpl final : public Host, public PagePool::KeptPagesLimit, private ChargeObserver {
  public:
-  HostImpl();
+  explicit HostImpl(const ProcessParts& parts);
 
   Result<std::shared_ptr<Lease>> Acquire(uint64_t capacity_bytes,
                                          double write_buffer_ratio) override LAVA_EXCLUDES(mutex_);
@@ -95,13 +94,13 @@ class HostImpl final : public Host, public PagePool::KeptPagesLimit, private Cha
   Result<std::shared_ptr<SharedVolume>> OpenVolume(const std::string& directory,
                                                    const VolumeOptions& options,
                                                    std::vector<std::string>* left_behind) override {
-    return volumes_.Open(directory, options, left_behind);
+    return volumes_->Open(directory, options, left_behind);
   }
   Result<PinnedFiles> OpenPinned(const std::string& marker, const VolumeOptions& options) override {
-    return volumes_.OpenPinned(marker, options);
+    return volumes_->OpenPinned(marker, options);
   }
   Result<uint32_t> RemoveStaleVolumes(const std::string& directory) override {
-    return volumes_.RemoveStale(directory);
+    return volumes_->RemoveStale(directory);
   }
 
   /// The unused budget plus a small part of the capacity.
@@ -109,7 +108,7 @@ class HostImpl final : public Host, public PagePool::KeptPagesLimit, private Cha
 
   BlockCache* cache() { return cache_.get(); }
   SpaceQuota* space() { return &space_; }
-  WalRegistry* wals() { return &wals_; }
+  WalOpener* wals() { return wals_.get(); }
   /// An instance's client of the common scheduler. The first InstanceOpened() makes the scheduler,
   /// the last InstanceClosed() drops it.
   std::unique_ptr<os::Executor> InstanceOpened() LAVA_EXCLUDES(mutex_, heap_mutex_);
@@ -158,11 +157,8 @@ class HostImpl final : public Host, public PagePool::KeptPagesLimit, private Cha
   Mutex heap_mutex_ LAVA_ACQUIRED_AFTER(mutex_);
   // Exists from the first instance to the last.
   std::unique_ptr<BudgetRelief> heap_relief_ LAVA_GUARDED_BY(heap_mutex_);
-  WalRegistry wals_{budget_.counter(MemoryPurpose::kMetadata),
-                    [this](std::function<void()> job) { RunInBackground(std::move(job)); }};
-  VolumeRegistry volumes_{budget_.counter(MemoryPurpose::kFileBuffers),
-                          [this](std::function<void()> job) { RunInBackground(std::move(job)); },
-                          &space_};
+  const std::unique_ptr<WalOpener> wals_;
+  const std::unique_ptr<VolumeOpener> volumes_;
 };
 
 /// The implementation behind a lease: there is only one.

@@ -2,13 +2,10 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
-#include <optional>
 #include <string>
 
 #include "lava/slice.h"
 #include "lava/status.h"
-#include "log/lava_log.h"
 
 namespace lava {
 
@@ -51,45 +48,25 @@ class WalRecord {
   std::string bytes_;
 };
 
-/// One instance's write-ahead log: a logical log in the LavaLog that all instances of a process
-/// share. Records have ascending numbers without gaps, their LSNs.
+/// One instance's write-ahead log. Records have ascending numbers without gaps, their LSNs.
+/// WalOpener (host/process_parts.h) opens it.
 /// Threads:    Replay() and Append() from one thread at a time; Flushed() from one thread at a
 ///             time, also concurrently with these.
-/// Ownership:  shares the LavaLog.
 /// Durability: an appended record survives the end of the process; if the log is synced, it is on
 ///             the device.
 class Wal {
  public:
-  /// name: of the logical log. directory: of the LavaLog, for messages. synced: whether a record is
-  /// on the device when Append() returns. flushed: the last record whose changes are in files,
-  /// according to the manifest; none: the instance had no log so far. A logical log of this name is
-  /// then left from an earlier instance in the same directory, and is deleted.
-  /// Errors: Corruption if the instance had a log and it is missing.
-  static Result<std::unique_ptr<Wal>> Open(std::shared_ptr<log::LavaLog> log,
-                                           const std::string& name, const std::string& directory,
-                                           bool synced, std::optional<uint64_t> flushed);
-
+  virtual ~Wal() = default;
   /// Calls apply() with each record after the flushed ones, oldest first.
   /// Errors: Corruption if a record is missing between two others; errors of apply().
-  Status Replay(const std::function<Status(Slice)>& apply);
+  virtual Status Replay(const std::function<Status(Slice)>& apply) = 0;
   /// Errors: as LavaLog::Append(). The record is not acknowledged, and the call may be repeated.
-  Status Append(const WalRecord& record);
+  virtual Status Append(const WalRecord& record) = 0;
   /// The number of the last record; during Replay(), of the last one that was applied. 0: none yet.
-  uint64_t last() const { return last_; }
+  virtual uint64_t last() const = 0;
   /// The changes of all records up to lsn are in files, and the manifest durably names these files.
   /// Errors: as LavaLog::Trim(); a later call makes up for a failed one.
-  Status Flushed(uint64_t lsn);
-
- private:
-  Wal(std::shared_ptr<log::LavaLog> log, log::LogId id, std::string name, bool synced)
-      : log_(std::move(log)), id_(id), name_(std::move(name)), synced_(synced) {}
-
-  const std::shared_ptr<log::LavaLog> log_;
-  const log::LogId id_;
-  const std::string name_;
-  const bool synced_;
-  uint64_t flushed_ = 0;
-  uint64_t last_ = 0;
+  virtual Status Flushed(uint64_t lsn) = 0;
 };
 
 }  // namespace lava

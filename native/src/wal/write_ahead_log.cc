@@ -5,12 +5,10 @@
 
 namespace lava {
 
-Status WriteAheadLog::Open(std::shared_ptr<log::LavaLog> log, const std::string& directory,
-                           std::optional<uint64_t> flushed) {
-  LAVA_ASSIGN_OR_RETURN(wal_, Wal::Open(std::move(log), path_, directory, synced(), flushed));
+void WriteAheadLog::Open(std::unique_ptr<Wal> wal, std::optional<uint64_t> flushed) {
+  wal_ = std::move(wal);
   MutexLock lock(&mutex_);
   sealed_through_ = flushed.value_or(0);
-  return Status::OK();
 }
 
 Status WriteAheadLog::WriteOne(WalRecord::Kind kind, Slice internal_key, uint32_t prefix_bytes,

@@ -37,9 +37,7 @@ class WriteAheadLog {
       : partitions_(*partitions), mode_(mode), files_(*files), path_(std::move(path)) {}
 
   /// flushed: the last record whose changes are in files; none: the instance had no log so far.
-  /// directory: of the LavaLog, for messages.
-  Status Open(std::shared_ptr<log::LavaLog> log, const std::string& directory,
-              std::optional<uint64_t> flushed);
+  void Open(std::unique_ptr<Wal> wal, std::optional<uint64_t> flushed) LAVA_EXCLUDES(mutex_);
   bool enabled() const { return wal_ != nullptr; }
   bool synced() const { return mode_ == WalMode::kWalSync; }
 

@@ -1,9 +1,9 @@
-#include "host/shared_volume.h"
+#include "process/shared_volume.h"
 
 #include <utility>
 
-#include "host/pin_marker.h"
 #include "lavafs/lavafs_file_system.h"
+#include "process/pin_marker.h"
 
 namespace lava {
 namespace {

@@ -1,4 +1,4 @@
-#include "host/pin_marker.h"
+#include "process/pin_marker.h"
 
 #include <charconv>
 #include <vector>

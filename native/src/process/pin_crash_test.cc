@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "host/pin_marker.h"
-#include "host/shared_volume.h"
+#include "process/pin_marker.h"
+#include "process/shared_volume.h"
 #include "testing/mem_disk.h"
 #include "testing/mem_file_system.h"
 #include "testing/mounted_volume.h"

@@ -9,6 +9,7 @@
 
 #include "base/coding.h"
 #include "log/lava_log.h"
+#include "process/lava_log_wal.h"
 #include "testing/mem_file_system.h"
 
 namespace lava {
@@ -35,8 +36,10 @@ class WriteAheadLogTest : public ::testing::Test {
   std::unique_ptr<WriteAheadLog> Open(std::optional<uint64_t> flushed,
                                       WalMode mode = WalMode::kWal) {
     auto wal = std::make_unique<WriteAheadLog>(&partitions_, mode, &files_, "/db");
-    const Status status = wal->Open(log_, "/wal", flushed);
-    EXPECT_TRUE(status.ok()) << status.ToString();
+    Result<std::unique_ptr<Wal>> log =
+        OpenLavaLogWal(log_, "/db", "/wal", mode == WalMode::kWalSync, flushed);
+    EXPECT_TRUE(log.ok()) << log.status().ToString();
+    if (log.ok()) wal->Open(std::move(log).value(), flushed);
     return wal;
   }
   static std::string Key(std::string_view rest, uint32_t partition = 0) {

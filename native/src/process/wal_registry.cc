@@ -1,4 +1,4 @@
-#include "host/wal_registry.h"
+#include "process/wal_registry.h"
 
 #include <algorithm>
 #include <utility>

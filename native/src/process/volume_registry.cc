@@ -1,4 +1,4 @@
-#include "host/volume_registry.h"
+#include "process/volume_registry.h"
 
 #include <algorithm>
 #include <charconv>
@@ -9,10 +9,10 @@
 #include "fs/paths.h"
 #include "fs/posix_block_device.h"
 #include "fs/posix_error.h"
-#include "host/pin_marker.h"
 #include "lavafs/image.h"
 #include "os/boot_id.h"
 #include "os/random.h"
+#include "process/pin_marker.h"
 
 namespace lava {
 namespace {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "host/process_parts.h"
 #include "host/space_quota.h"
 #include "lava/volume.h"
 #include "lavafs/volume.h"
@@ -35,7 +36,7 @@ class VolumeJobs : public std::enable_shared_from_this<VolumeJobs> {
 };
 
 /// The implementation of lava/volume.h, which has the contract.
-class SharedVolumeImpl final : public SharedVolume {
+class SharedVolumeImpl final : public LimitedVolume {
  public:
   struct Setup {
     std::string path;
@@ -67,8 +68,7 @@ class SharedVolumeImpl final : public SharedVolume {
 
   const lavafs::Uuid& uuid() const { return volume_->uuid(); }
   bool is_healthy() { return volume_->Health().ok(); }
-  /// The limit for all instances on the volume; none if the options set no capacity.
-  SpaceQuota* quota() { return &quota_; }
+  SpaceQuota* quota() override { return &quota_; }
   bool HasDirectory(Slice directory) { return volume_->List(directory).ok(); }
   /// Removes stale pins and the files that instances of an ended process left behind.
   Status RemoveAllButPins() LAVA_EXCLUDES(pins_mutex_);

@@ -7,15 +7,16 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "host/shared_volume.h"
+#include "host/process_parts.h"
 #include "lava/host.h"
+#include "process/shared_volume.h"
 
 namespace lava {
 
 /// The volumes that this process has mounted, and their users.
 /// Threads:    any; one thread mounts or unmounts at a time, the others wait.
 /// Ownership:  must outlive the volumes that it gave out.
-class VolumeRegistry {
+class VolumeRegistry final : public VolumeOpener {
  public:
   /// buffers: charged with the buffers of files; null: nothing is charged. submit: see VolumeJobs.
   /// process: its statistics include the instances on volumes; may be null.
@@ -25,11 +26,11 @@ class VolumeRegistry {
   /// See Host.
   Result<std::shared_ptr<SharedVolume>> Open(const std::string& directory,
                                              const VolumeOptions& options,
-                                             std::vector<std::string>* left_behind)
+                                             std::vector<std::string>* left_behind) override
       LAVA_EXCLUDES(mutex_);
-  Result<PinnedFiles> OpenPinned(const std::string& marker, const VolumeOptions& options)
+  Result<PinnedFiles> OpenPinned(const std::string& marker, const VolumeOptions& options) override
       LAVA_EXCLUDES(mutex_);
-  Result<uint32_t> RemoveStale(const std::string& directory) LAVA_EXCLUDES(mutex_);
+  Result<uint32_t> RemoveStale(const std::string& directory) override LAVA_EXCLUDES(mutex_);
 
  private:
   struct Mounted {

@@ -1,4 +1,4 @@
-#include "host/volume_registry.h"
+#include "process/volume_registry.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 #include "fs/paths.h"
 #include "fs/posix_block_device.h"
 #include "fs/posix_test_util.h"
-#include "host/pin_marker.h"
+#include "process/pin_marker.h"
 
 namespace lava {
 namespace {

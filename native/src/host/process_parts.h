@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fs/file_system.h"
+#include "host/space_quota.h"
+#include "lava/host.h"
+#include "lava/status.h"
+#include "lava/volume.h"
+#include "memory/memory_counter.h"
+
+// What the host has of libraries above it, by interfaces, so that host/ and db/ need neither LavaFS
+// nor LavaLog.
+namespace lava {
+
+class Wal;
+
+/// The log of one instance.
+struct WalLocation {
+  fs::FileSystem* file_system = nullptr;  // must outlive the log
+  std::shared_ptr<SharedVolume> keep;     // what file_system depends on; may be null
+  std::string directory;                  // of the log
+  std::string name;                       // the instance's path
+};
+
+/// The write-ahead logs of the process.
+/// Threads:    any.
+class WalOpener {
+ public:
+  virtual ~WalOpener() = default;
+  /// synced: whether a record is on the device when Append() returns. flushed: the last record
+  /// whose changes are in files, according to the manifest; none: the instance had no log so far. A
+  /// log of this name is then left from an earlier instance in the same directory, and is deleted.
+  /// Errors: Corruption if the instance had a log and it is missing.
+  virtual Result<std::unique_ptr<Wal>> Open(const WalLocation& location, bool synced,
+                                            std::optional<uint64_t> flushed) = 0;
+  /// Deletes the log, if there is one.
+  virtual Status Delete(const WalLocation& location) = 0;
+};
+
+/// The volumes that the process has mounted. Host (lava/host.h) has the contract.
+/// Threads:    any.
+class VolumeOpener {
+ public:
+  virtual ~VolumeOpener() = default;
+  virtual Result<std::shared_ptr<SharedVolume>> Open(const std::string& directory,
+                                                     const VolumeOptions& options,
+                                                     std::vector<std::string>* left_behind) = 0;
+  virtual Result<PinnedFiles> OpenPinned(const std::string& marker,
+                                         const VolumeOptions& options) = 0;
+  virtual Result<uint32_t> RemoveStale(const std::string& directory) = 0;
+};
+
+/// A volume as instances see it. All volumes of a VolumeOpener are such.
+class LimitedVolume : public SharedVolume {
+ public:
+  /// The limit for all instances on the volume; none if the options set no capacity.
+  virtual SpaceQuota* quota() = 0;
+};
+
+/// Makes the parts. Each is called once, and the parts live as long as the host. memory: charged
+/// with the indexes of logs, and with the buffers of files. run: runs a job now or later, or drops
+/// it. process: its statistics include the instances on volumes.
+struct ProcessParts {
+  using Run = std::function<void(std::function<void()>)>;
+  std::unique_ptr<WalOpener> (*wals)(MemoryCounter* memory, Run run);
+  std::unique_ptr<VolumeOpener> (*volumes)(MemoryCounter* memory, Run run, SpaceQuota* process);
+};
+
+}  // namespace lava
