@@ -83,6 +83,7 @@ struct HostStatistics {
 class Host {
  public:
   virtual ~Host() = default;
+  /// Defined by the library lava_process, which programs link beside lava_db.
   static Host& Get();
 
   /// Adds capacity_bytes to the budget. write_buffer_ratio in (0, 1): the share for memtables.

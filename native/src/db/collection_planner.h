@@ -37,7 +37,7 @@ struct CollectionFindings {
 };
 
 /// Chooses the collections of an instance: which value files a job collects or drops. The planner
-/// starts nothing.
+/// starts nothing: JobScheduler starts what it chose, and CollectionRunner runs that.
 ///
 /// A plan is asked for at the end of each job, and most plans find nothing. Such a plan therefore
 /// leaves its findings, and the next plan only looks at value files that changed since, or that

@@ -31,6 +31,8 @@ class CollectionRunner {
       LAVA_EXCLUDES(tree_->mutex());
 
  private:
+  /// Logs the edit that replaces the inputs by the outputs. Readers see the outputs once
+  /// TreeState::Adopt() has published a view, which is the last step.
   Status Install(const CollectionTask& task, const CollectionOutput& output, const NoteOutput& note,
                  bool* installed);
 

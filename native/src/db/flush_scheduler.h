@@ -20,7 +20,10 @@ namespace lava {
 /// A flush that fails is tried again, by time or when somebody waits for it. Its memtables stay
 /// sealed, so no write is lost.
 ///
-/// Threads:    any. Takes the mutexes of installs and of the tree; callers may hold the writers'.
+/// Threads:    any. Schedule() and Relieve() take the tree's mutex alone, so callers may hold the
+///             mutex of the writers or of the job scheduler. A flush, and so FlushAllHere(), also
+///             takes the mutex of installs, which comes before these two. WaitUntil() waits, so its
+///             callers hold no mutex.
 /// Ownership:  borrows what the constructor takes. A queued flush keeps no memtable alive.
 /// Errors:     of a flush: background faults. Functions that start flushes throw std::bad_alloc
 ///             without memory.

@@ -39,7 +39,8 @@ class RefusingExecutor final : public testing::SimExecutor {
 };
 
 /// The components of an instance without DBImpl. The files are in memory, and jobs run when the
-/// test asks for it. Threads:    one.
+/// test asks for it.
+/// Threads:    one.
 class PartsForTest final : public LeaseMember, public SpaceMember, public Components {
  public:
   PartsForTest(const DBOptions& options, const DBEnvironment& environment)
@@ -213,7 +214,8 @@ class PartsForTest final : public LeaseMember, public SpaceMember, public Compon
   bool plans_after_flushes = false;
 };
 
-/// Fixture with one PartsForTest and what is around it.
+/// Fixture with one PartsForTest and what is around it: an instance with a working Writer. Tests of
+/// a component that need no writer use ComponentsForTest. docs/testing.md lists all fixtures.
 class JobsForTest : public ::testing::Test {
  protected:
   JobsForTest() {

@@ -12,7 +12,8 @@
 
 namespace lava {
 
-/// The missing files of an instance: imported, but not fetched yet.
+/// The missing files of an instance: imported, but not fetched yet. The engine fetches nothing: a
+/// read returns NeedsFile, the layer above fetches the file and calls DB::FileArrived().
 /// Threads:    any; empty() and any_key_file() take no lock.
 class MissingFiles {
  public:

@@ -91,7 +91,8 @@ class TreeState {
   /// of, or null. Errors: of VersionStore::Log().
   Status Log(const VersionEdit& edit, FlushGroup* group = nullptr)
       LAVA_REQUIRES(versions.install_mutex()) LAVA_EXCLUDES(mutex_);
-  /// Readers get what the manifest has.
+  /// Readers get what the manifest has: publishes a view with the newest version. Reads that have a
+  /// view already keep it.
   void Adopt() LAVA_REQUIRES(mutex_);
   /// Does so if there was no memory for it when the edit was logged. Comes before each plan and
   /// each edit.
@@ -101,7 +102,9 @@ class TreeState {
   /// As Adopt(), for the oldest flush, which is logged or wrote nothing to log.
   void AdoptFlush(const std::shared_ptr<FlushGroup>& group) LAVA_REQUIRES(mutex_);
 
-  /// Wakes all who wait for a change of what mutex() guards.
+  /// Wakes all who wait for a change of what mutex() guards: writes that are stalled
+  /// (Writer::WaitOrSeal()) and threads that wait for a flush (FlushScheduler::WaitUntil()). Comes
+  /// with each new view, with the end of each job, and when the instance is closed.
   void NotifyChanged() LAVA_REQUIRES(mutex_) {
     ++changes_;
     changed_.NotifyAll();

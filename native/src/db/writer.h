@@ -173,11 +173,17 @@ class Writer {
       LAVA_REQUIRES(mutex_);
   void EndChangelogSegment() LAVA_REQUIRES(mutex_);
   // wait_if_stalled.cc
+  /// Waits while jobs are behind or, unless the write frees space, while space is short. Gives
+  /// mutex_ back meanwhile. Errors: Busy, see environment.wait_ms_max; Closed; of the jobs that the
+  /// write waits for.
   Status WaitIfStalled(uint64_t bytes, Purpose purpose = Purpose::kStore) LAVA_REQUIRES(mutex_);
   /// WaitIfStalled() for a write to this table. Errors: also Closed for a dropped table.
   Status MakeRoomFor(const TableImpl& table, uint64_t bytes, Purpose purpose = Purpose::kStore)
       LAVA_REQUIRES(mutex_);
+  /// The slow path of WaitIfStalled(). JobScheduler::Relieve() starts what the write waits for, and
+  /// TreeState::NotifyChanged() wakes the write, which then judges anew.
   Status WaitOrSeal(uint64_t bytes, Purpose purpose) LAVA_REQUIRES(mutex_);
+  /// Whether the write waits for jobs; AwaitSpace() judges space.
   StallCondition JudgeStall(uint64_t bytes) const LAVA_REQUIRES(mutex_, tree_->mutex());
   Status StallFailed(StallCondition condition, Purpose purpose, const Status& hopeless)
       LAVA_REQUIRES(mutex_) LAVA_EXCLUDES(tree_->mutex());
