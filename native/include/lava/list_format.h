@@ -14,9 +14,8 @@ namespace lava {
 ///   kind 0: one element, as its serializer wrote it;
 ///   kind 1: several elements joined by one byte ',' without known boundaries (restored from a
 ///           canonical savepoint);
-///   kind 2: a reference to list segments in a value file; written only by the engine, and never
-///   shown
-///           by a read;
+///   kind 2: a reference to list segments in a value file; written only by the engine; reads never
+///           show it;
 ///   kind 3: a list that exceeded the size limit; its elements are gone. 8 bytes of its size, 8 of
 ///           the limit, big endian. Appends do not read the list, so they cannot be refused in
 ///           time; and a list that no call can return must not hold up flushes and compactions.

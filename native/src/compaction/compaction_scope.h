@@ -10,7 +10,8 @@ namespace lava {
 /// and the blob files that its inputs name. Of a blob file: its marks of expired values, and its
 /// locations in input.merged_values and in files with values of lists, whose parts may have to be
 /// joined. The result holds no other value file, so files that are collected meanwhile are freed at
-/// once. Threads:    any thread. The time grows with the inputs and the files that overlap them.
+/// once. The time grows with the inputs and the files that overlap them.
+/// Threads:    any thread.
 std::shared_ptr<const Version> ScopeOf(const CompactionInput& input);
 
 }  // namespace lava

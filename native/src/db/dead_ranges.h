@@ -13,15 +13,15 @@
 
 namespace lava {
 
-/// Ranges of a table's internal keys in which the newest state of the instance shows nothing: what
-/// was removed there, scans had to step over. Scans jump over the ranges that they know, so that
-/// the cost of a scan does not grow with what was removed before it.
+/// Ranges of a table's internal keys in which the newest state of the instance has no visible
+/// record, but deletions that scans had to step over. Scans jump over the ranges that are known, so
+/// the cost of a scan does not grow with earlier removals.
 ///
-/// A range is found by a scan, and lost by the first write into it: the write splits it. Only
-/// deletions count. A value that has expired could be shown again by a clock that was set back.
+/// A scan finds a range, and a write into the range splits it. Only deletions count: a value that
+/// has expired could be shown again by a clock that was set back.
 ///
 /// Threads:    any; writes are told by the writing thread, after readers can see them.
-/// Ownership:  what is remembered is charged to the counter, which must outlive this object.
+/// Ownership:  the ranges are charged to the counter, which must outlive this object.
 /// Memory:     bounded. When the bound is reached, or the budget is short, every second range is
 ///             forgotten; a scan that needs one finds it again.
 class DeadRanges {
@@ -39,18 +39,18 @@ class DeadRanges {
 
   /// Whether Wrote() must be called: there are ranges, or scans that look for some.
   bool watches() const { return watches_.load(std::memory_order_relaxed); }
-  /// A record that shows something was written at this key.
+  /// A visible record was written at this key.
   void Wrote(Slice key);
 
-  /// True when the key lies in a range; *end is then where that ends.
+  /// Whether the key lies in a range. *end is then the end of the range.
   bool Find(Slice key, std::string* end) const;
   /// Forgets all ranges.
   void Clear();
   size_t size() const;
   uint64_t bytes() const;
 
-  /// A scan that looks for ranges in [lower, upper) of the newest state. It must be made before the
-  /// scan takes its view: a write that the scan may not see is told to it.
+  /// A scan that looks for ranges in [lower, upper) of the newest state. The walk must be made
+  /// before the scan takes its view, so that the walk is told of each write that the view may lack.
   /// Threads: one, beside the writer. Ownership: borrows the ranges.
   class Walk {
    public:
@@ -58,7 +58,7 @@ class DeadRanges {
     ~Walk();
     Walk(const Walk&) = delete;
     Walk& operator=(const Walk&) = delete;
-    /// The scan has seen that [begin, end) shows nothing. Without memory nothing is remembered.
+    /// The scan found no visible record in [begin, end). Without memory nothing is remembered.
     void Remember(Slice begin, Slice end);
 
    private:
@@ -97,9 +97,10 @@ class DeadRanges {
   std::vector<Walk*> walks_ LAVA_GUARDED_BY(mutex_);
 };
 
-/// Tells the ranges of a record that shows something, once readers can see it: also when the write
-/// then fails for want of memory.
-/// Threads: the writing one. Ownership: borrows both.
+/// Calls Wrote() for a visible record at the end of its own lifetime, when readers can see the
+/// record, also if the write then fails for want of memory.
+/// Threads:    the writing one.
+/// Ownership:  borrows both.
 class LiveNote {
  public:
   LiveNote(DeadRanges& ranges, Slice key) : ranges_(ranges), key_(key) {}
@@ -115,7 +116,8 @@ class LiveNote {
   const Slice key_;
 };
 
-/// Counts what one scan steps over, and makes it jump and remember.
+/// Counts the records that one scan steps over, lets the scan jump over known ranges, and remembers
+/// the ranges that it finds.
 /// Threads:    one.
 /// Ownership:  borrows the ranges and the bounds.
 class DeadSteps final : public SteppedOver {
@@ -128,16 +130,16 @@ class DeadSteps final : public SteppedOver {
   /// ranges: null when the scan is not of the newest state; then it only counts.
   DeadSteps(DeadRanges* ranges, Slice upper) : ranges_(ranges), upper_(upper) {}
 
-  /// Where a scan that is to begin at *from (behind it if *exclusive) may begin instead. False: the
-  /// scan shows nothing.
+  /// Moves *from, where the scan should begin (or behind it, if *exclusive), to the end of a range
+  /// that it lies in. False: the scan shows nothing.
   /// Ownership: borrows *from.
   bool Begin(std::string* from, bool* exclusive);
-  /// From now on ranges are remembered by this walk.
+  /// From now on the walk remembers ranges that the scan finds.
   void UseWalk(DeadRanges::Walk* walk) { walk_ = walk; }
-  /// The scan has shown nothing yet and stepped over much: it was ended, to be begun again with a
-  /// walk, so that what it steps over is remembered.
+  /// The scan has stepped over much and shown nothing yet. It was ended, and must begin again with
+  /// a walk that remembers the range.
   bool begins_again() const { return begins_again_; }
-  /// The table's scans should have a walk.
+  /// Later scans of the table should have a walk.
   bool met_many() const { return met_many_; }
   uint64_t total() const { return total_; }
 

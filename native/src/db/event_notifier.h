@@ -23,7 +23,7 @@ namespace lava {
 /// Errors:     none; what cannot be queued is dropped and counted, and so is what listeners throw.
 class EventNotifier {
  public:
-  /// More events than these are not kept for a slow listener.
+  /// The most events that wait for a slow listener. Later ones are dropped.
   static constexpr size_t kQueuedMax = 4096;
 
   EventNotifier(std::vector<std::shared_ptr<EventListener>> listeners, std::string path)
@@ -33,8 +33,8 @@ class EventNotifier {
   bool listening() const { return !listeners_.empty(); }
   uint64_t NextId() { return next_id_.fetch_add(1, std::memory_order_relaxed); }
 
-  /// The info that make() returns, with the instance's path. Any lock may be held that make() and
-  /// the allocator allow.
+  /// Queues the info that make() returns, with the instance's path. The caller may hold any lock
+  /// under which make() and the allocator may run.
   template <typename Info, typename Make>
   void Queue(void (EventListener::*call)(const Info&), const Make& make) noexcept {
     if (!listening()) return;
@@ -53,7 +53,7 @@ class EventNotifier {
     Queue(call, [info] { return *info; });
     Deliver();
   }
-  /// It ended; nothing happens if listeners were not told that it began. Any lock may be held.
+  /// The job has ended. Does nothing if listeners were not told of its begin. Any lock may be held.
   template <typename Info>
   void EndJob(void (EventListener::*call)(const Info&), Info* info, const Status& status,
               uint64_t duration_us) noexcept {
@@ -65,15 +65,15 @@ class EventNotifier {
       return told;
     });
   }
-  /// No lock of the instance may be held. When another thread delivers, that one takes along what
-  /// is queued, and this returns at once.
+  /// Calls the listeners with all queued events. No lock of the instance may be held. If another
+  /// thread is delivering, it delivers these events, too, and this call returns at once.
   void Deliver() noexcept LAVA_EXCLUDES(mutex_) {
     if (waiting_.load(std::memory_order_acquire)) DeliverQueued();
   }
 
-  /// A write waits for now->cause, or for nothing any more: a stall begins, ends, or goes on as
-  /// before. status: of the write that ends it. Any lock may be held. Returns whether an event was
-  /// queued.
+  /// A stall begins, ends, or goes on as before. now: its cause and figures; nothing: no write
+  /// waits. status: of the write that ends the stall. Any lock may be held. Returns whether an
+  /// event was queued.
   bool StallIs(const std::optional<StallInfo>& now, const Status& status, uint64_t now_us) noexcept
       LAVA_EXCLUDES(mutex_);
   /// Whether listeners were told that a stall began, and not yet that it ended.

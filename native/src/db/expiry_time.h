@@ -10,8 +10,8 @@
 
 namespace lava {
 
-/// The time by which an instance's records expire: what the layer above told, or the system's clock
-/// until that layer tells one.
+/// The time by which an instance's records expire: the time that the layer above told last, or the
+/// system's clock until that layer tells one.
 ///
 /// Jobs drop records by the time of their start. Each job compares what it dropped with the time
 /// again when its output is installed, because that is the moment at which the records go.
@@ -22,16 +22,16 @@ class ExpiryTime {
  public:
   explicit ExpiryTime(Clock* clock) : clock_(clock) {}
 
-  /// What the layer above's clock says now. The first call replaces the system's clock for good.
+  /// The time by the clock of the layer above. The first call replaces the system's clock for good.
   void Tell(int64_t now_ms);
-  /// The same, and the layer above knows that it is so: a jump is believed at once.
+  /// As Tell(), but a jump is believed at once, because the layer above knows that it is right.
   void Believe(int64_t now_ms);
-  /// The instance has data of before, from a checkpoint of this time. Without effect after the
-  /// first Tell() or Believe().
+  /// The instance was restored from a checkpoint of this time. Without effect after the first
+  /// Tell() or Believe().
   void Continue(const TtlTime& before);
-  /// What a checkpoint carries.
+  /// The time that a checkpoint carries: see DB::time().
   TtlTime time() const;
-  /// By which time records may be dropped now.
+  /// The time by which records may be dropped now.
   DropTime Now();
 
  private:

@@ -43,8 +43,8 @@ class FileRemover {
   void RemoveReplayed(uint64_t flushed) LAVA_EXCLUDES(mutex_);
   /// Lets go of changelog segments that the layer above has released. Segments of this opening are
   /// removed with the other obsolete files, once the version has left them. A segment of an earlier
-  /// run that never became a value file is kept as a replayed one. version: the installed one; the
-  /// caller holds the mutex of installs, so that the version stays.
+  /// opening that never became a value file is kept as a replayed one. version: the installed one;
+  /// the caller holds the mutex of installs, so that the version stays.
   void DropReleased(const Version& version) LAVA_EXCLUDES(mutex_);
 
  private:

@@ -11,12 +11,13 @@
 
 namespace lava {
 
-/// About what a walk through some entries will want of a view's files; 0: it is not known.
+/// An estimate of how much a walk will read of a view's files. entries: how many entries the walk
+/// will show; 0: unknown.
 struct ExpectedEntries {
   uint64_t entries = 0;
   FileTotals totals;
-  /// Of a run with so many bytes: its share of all records, and no more than it has. What the
-  /// totals say is believed for this only.
+  /// Bytes that the walk will read of a run with so many bytes; 0: unknown. The totals may be of an
+  /// older version, so they serve for this estimate only.
   uint64_t BytesOf(uint64_t run_bytes) const {
     if (entries == 0 || totals.records == 0) return 0;
     if (entries >= totals.records) return run_bytes;
@@ -25,9 +26,10 @@ struct ExpectedEntries {
   }
 };
 
-/// Calls visit(run), which answers Result<bool>, for the runs in files that may hold something of
-/// [lower, upper) (empty upper: no end), newest first, until it answers false. With a prefix (then
-/// the range is its own), files whose filters deny it are left out. The runs borrow the version.
+/// Calls visit(run), which returns Result<bool>, for the runs of files that may have keys in
+/// [lower, upper), newest first, until it returns false. An empty upper has no end. With a prefix,
+/// whose range is then [lower, upper), files whose filters exclude the prefix are left out. The
+/// runs borrow the version.
 template <typename Visit>
 Status ForEachFileRun(const Version& version, Slice lower, Slice upper, Slice prefix,
                       const TableReader::IterateOptions& options, const ExpectedEntries& expected,

@@ -78,7 +78,7 @@ struct InstanceContext {
   const std::shared_ptr<CloseGuard> close_guard = std::make_shared<CloseGuard>();
 };
 
-/// What an instance's files are in. direct: its own file system, or null.
+/// The file system of an instance's files. direct: its own file system, or null.
 fs::FileSystem* FilesOf(const DBOptions& options, fs::FileSystem* direct);
 
 }  // namespace lava

@@ -15,9 +15,8 @@ namespace lava {
 /// The files of an instance that no current version names any more, and log segments whose values
 /// are elsewhere. A file goes once no version, view or job holds its StoredFile: there is one such
 /// object per name, so nothing names the file any more then.
-/// Threads:    any. A walk over all files holds the lock for a few of them at a time, so that
-/// nobody
-///             waits longer because there are many.
+/// Threads:    any. A walk over all files holds the lock for a few of them at a time, so the wait
+///             for the lock does not grow with the number of files.
 /// Errors:     what adds throws std::bad_alloc without memory, and has changed nothing then.
 class ObsoleteFiles {
  public:

@@ -18,9 +18,8 @@ namespace lava {
 ///
 /// Threads:    one, while nobody else has the instance.
 /// Ownership:  borrows what the constructor takes.
-/// Errors:     as WriteAheadLog; errors of flushes and of the manifest. The instance can then not
-/// be
-///             opened, and a later replay begins from the files that the manifest names by then.
+/// Errors:     as WriteAheadLog; errors of flushes and of the manifest. The opening then fails, and
+///             a later replay begins from the files that the manifest names by then.
 class Replay {
  public:
   Replay(TreeState* tree, TableRegistry* tables, WriteAheadLog* wal, Writer* writer)

@@ -28,9 +28,9 @@ class ScanPageWriter {
   }
 
   uint32_t entries_left() const { return request_.entries_max - page_->entries; }
-  /// Whether it is not the first page of its scan.
+  /// Whether the page continues an earlier page of the scan.
   bool goes_on() const { return request_.lower_exclusive; }
-  /// So many as large as this one would be all that was asked for.
+  /// The number of pages of this size that the rest of the request would fill.
   double pages_left() const {
     return static_cast<double>(entries_left()) / std::max(page_->entries, 1u);
   }
@@ -41,7 +41,7 @@ class ScanPageWriter {
            beside_ + page_->bytes.size() + 8 + KeyBytes(internal_key) + value_bytes <=
                request_.bytes_max;
   }
-  /// What the page has beside its entries, in bytes, counts as theirs.
+  /// Bytes of the page outside of its entries. They count towards bytes_max, too.
   void SetBeside(uint64_t bytes) { beside_ = bytes; }
 
   /// False when the page is full and the entry was not taken.
@@ -81,7 +81,7 @@ class ScanPageWriter {
     if (keep_last_) last_.assign(internal_key);
     return true;
   }
-  // What an entry keeps of the user's key.
+  // The bytes of the user's key that an entry has: all but the skipped ones.
   size_t KeyBytes(Slice internal_key) const {
     const size_t user_bytes = internal_key.size() - kTableIdBytes;
     return user_bytes - std::min<size_t>(request_.skip_key_bytes, user_bytes);
@@ -94,7 +94,7 @@ class ScanPageWriter {
   uint64_t beside_ = 0;
   size_t last_offset_ = 0, last_bytes_ = 0;  // of the last key in the page
   std::string last_;                         // internal key, if keep_last_
-  std::string skipped_;                      // what the page leaves out of keys, else
+  std::string skipped_;                      // the skipped bytes of all keys, unless keep_last_
 };
 
 }  // namespace lava

@@ -11,9 +11,8 @@ namespace lava {
 
 /// Readahead of scans over one sorted value file: bytes behind the end of a page, which are read
 /// with it for the next page. They wait in the cache's data segment, which may evict them.
-/// Threads:    any thread. A few concurrent scans are distinguished by their positions in the file;
-/// if
-///             there are more, some read ahead in vain.
+/// Threads:    any thread. A few concurrent scans are distinguished by their positions in the file.
+///             If there are more, some read ahead in vain.
 /// Ownership:  cache and use must outlive it. The cache owns the pieces, and drops them with the
 ///             file.
 /// Units:      bytes; offsets in the file.
