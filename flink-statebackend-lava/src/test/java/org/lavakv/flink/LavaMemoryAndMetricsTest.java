@@ -181,6 +181,8 @@ class LavaMemoryAndMetricsTest {
                         ".lava.host.memtable-bytes",
                         ".lava.state.the-value.live-bytes",
                         ".lava.state.the-value.records");
+        // Flink's web interface shows one name for each object.
+        assertThat(gauges.values()).doesNotHaveDuplicates();
         assertThat((Long) gauges.get(".lava.live-files").getValue()).isEqualTo(2);
         assertThat((Long) gauges.get(".lava.live-bytes").getValue()).isPositive();
         assertThat((Long) gauges.get(".lava.value-files").getValue()).isEqualTo(1);
@@ -188,6 +190,7 @@ class LavaMemoryAndMetricsTest {
         assertThat((Long) gauges.get(".lava.value-bytes-written").getValue()).isPositive();
         assertThat((Long) gauges.get(".lava.value-garbage-bytes").getValue()).isZero();
         assertThat((Long) gauges.get(".lava.collections").getValue()).isZero();
+        assertThat((Long) gauges.get(".lava.gc-jobs").getValue()).isZero();
         assertThat((Long) gauges.get(".lava.direct-io-refused-files").getValue()).isZero();
         assertThat((Long) gauges.get(".lava.snapshots-given-up").getValue()).isZero();
         assertThat((Long) gauges.get(".lava.space-pressure-percent").getValue()).isZero();

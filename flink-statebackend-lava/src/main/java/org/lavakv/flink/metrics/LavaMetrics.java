@@ -87,10 +87,13 @@ public final class LavaMetrics {
         };
     }
 
-    /** Adds a gauge under its name, and under the name that it had before. */
-    private static void renamed(MetricGroup group, String name, String former, Gauge<?> gauge) {
+    /**
+     * Adds a gauge under its name, and under the name that it had before. Each name has an object
+     * of its own: Flink's web interface and most reporters keep one name for each object.
+     */
+    private static void renamed(MetricGroup group, String name, String former, Gauge<Long> gauge) {
         group.gauge(name, gauge);
-        group.gauge(former, gauge);
+        group.gauge(former, (Gauge<Long>) () -> gauge.getValue());
     }
 
     private void registerInstance() {
