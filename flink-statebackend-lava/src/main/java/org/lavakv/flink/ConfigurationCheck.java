@@ -92,21 +92,27 @@ final class ConfigurationCheck {
         }
     }
 
-    /** At most one message about keys of RocksDB, and one about unknown keys. */
+    /**
+     * At most one message about keys of RocksDB, one about unknown keys, and one about former keys
+     * that have no effect.
+     */
     static List<String> messages(Set<String> keys) {
         Set<String> known = new TreeSet<>();
-        Set<String> former = new HashSet<>();
+        Map<String, String> successors = new HashMap<>(); // by former key
         for (ConfigOption<?> option : allOptions()) {
             known.add(option.key());
-            option.fallbackKeys().forEach(key -> former.add(key.getKey()));
+            option.fallbackKeys().forEach(key -> successors.put(key.getKey(), option.key()));
         }
         Set<String> unknown = new TreeSet<>();
         Set<String> leftOver = new TreeSet<>();
+        Set<String> overruled = new TreeSet<>();
         for (String key : keys) {
-            if (former.contains(key)) {
-                continue;
-            }
-            if (key.startsWith(LavaOptions.PREFIX) && !known.contains(key)) {
+            String successor = successors.get(key);
+            if (successor != null) {
+                if (keys.contains(successor)) {
+                    overruled.add(key + " (now " + successor + ")");
+                }
+            } else if (key.startsWith(LavaOptions.PREFIX) && !known.contains(key)) {
                 unknown.add(withNearest(key, known));
             } else if (key.startsWith(ROCKSDB_PREFIX)) {
                 leftOver.add(withCounterpart(key));
@@ -124,6 +130,12 @@ final class ConfigurationCheck {
                             + String.join(", ", unknown)
                             + ". Known are: "
                             + String.join(", ", known));
+        }
+        if (!overruled.isEmpty()) {
+            messages.add(
+                    "The configuration has keys by their former and by their present names; the"
+                            + " former have no effect then: "
+                            + String.join(", ", overruled));
         }
         return messages;
     }

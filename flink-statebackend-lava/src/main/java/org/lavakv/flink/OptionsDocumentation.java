@@ -8,6 +8,7 @@ import java.nio.file.Paths;
 import java.time.Duration;
 import java.util.List;
 import org.apache.flink.configuration.ConfigOption;
+import org.apache.flink.configuration.FallbackKey;
 import org.apache.flink.configuration.description.HtmlFormatter;
 import org.apache.flink.util.TimeUtils;
 import org.lavakv.flink.changelog.ChangelogOptions;
@@ -88,8 +89,23 @@ public final class OptionsDocumentation {
                     .append(value)
                     .append(" | ")
                     .append(new HtmlFormatter().format(option.description()))
+                    .append(formerNames(option))
                     .append(" |\n");
         }
         return table.toString();
+    }
+
+    /** A sentence for each key that the option had before. Keys of Flink's options are none. */
+    private static String formerNames(ConfigOption<?> option) {
+        StringBuilder sentences = new StringBuilder();
+        for (FallbackKey key : option.fallbackKeys()) {
+            if (key.getKey().startsWith(LavaOptions.PREFIX)) {
+                sentences
+                        .append(" The former key `")
+                        .append(key.getKey())
+                        .append("` has the same effect.");
+            }
+        }
+        return sentences.toString();
     }
 }

@@ -405,4 +405,16 @@ class LavaSettingsTest {
         assertThat(settings.uploadCostPercent()).isEqualTo(70);
         assertThat(ConfigurationCheck.messages(Set.of(threshold, cost))).isEmpty();
     }
+
+    @Test
+    void aFormerKeyBesideThePresentOneHasNoEffectAndAWarning() {
+        String former = "state.backend.lava.gc.upload-cost";
+        String present = "state.backend.lava.collection.upload-cost";
+        assertThat(configured(former, "70", present, "80").settings().uploadCostPercent())
+                .isEqualTo(80);
+        assertThat(ConfigurationCheck.messages(Set.of(former, present)))
+                .singleElement()
+                .asString()
+                .contains(former + " (now " + present + ")");
+    }
 }
