@@ -6,20 +6,22 @@
 namespace lava {
 
 void MissingFiles::Add(const std::shared_ptr<FileMeta>& file) {
-  std::string name = file->id.FileName();
-  MutexLock lock(&mutex_);
-  if (!ids_.insert(file->id).second) return;
-  by_name_[std::move(name)] = {file->id, true, file, {}};
-  ++files_;
-  ++key_files_;
+  Insert(file->id.FileName(), {file->id, true, file, {}});
 }
 
 void MissingFiles::Add(const std::shared_ptr<ValueFileMeta>& file) {
-  std::string name = file->id.ValueFileName();
+  Insert(file->id.ValueFileName(), {file->id, false, {}, file});
+}
+
+// All memory is taken before both containers change.
+void MissingFiles::Insert(std::string name, File file) {
+  std::set<FileId> id{file.id};
+  const bool is_key_file = file.is_key_file;
   MutexLock lock(&mutex_);
-  if (!ids_.insert(file->id).second) return;
-  by_name_[std::move(name)] = {file->id, false, {}, file};
+  if (!by_name_.try_emplace(std::move(name), std::move(file)).second) return;
+  ids_.insert(id.extract(id.begin()));
   ++files_;
+  if (is_key_file) ++key_files_;
 }
 
 std::optional<MissingFiles::File> MissingFiles::Find(const std::string& name) const {

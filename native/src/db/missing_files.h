@@ -41,6 +41,8 @@ class MissingFiles {
   bool AnyOf(const Version& version) const;
 
  private:
+  void Insert(std::string name, File file) LAVA_EXCLUDES(mutex_);
+
   mutable Mutex mutex_;
   std::map<std::string, File> by_name_ LAVA_GUARDED_BY(mutex_);
   std::set<FileId> ids_ LAVA_GUARDED_BY(mutex_);
