@@ -59,11 +59,36 @@ class HeldJobs final : public os::Executor {
 
 /// What the components of an instance need of the process.
 struct ProcessForTest {
+  static constexpr uint64_t kLeaseBytes = 64 << 20;
+  static constexpr uint64_t kRetryMs = 50;  // the wait after the first failure
+
   ChosenFileSystem memory;
   FaultFileSystem files{&memory};
   TestClock clock;
   HeldJobs held;
   const std::shared_ptr<RecordingListener> listener = std::make_shared<RecordingListener>();
+
+ protected:
+  DBOptions MakeOptions(const std::function<void(DBOptions*)>& change) {
+    DBOptions options;
+    options.partition_bytes = 1;
+    options.partition_first = 0;
+    options.partition_last = 1;
+    options.file_system = &files;
+    options.listeners = {listener};
+    Result<std::shared_ptr<Lease>> lease = Host::Get().Acquire(kLeaseBytes, 0.5);
+    EXPECT_TRUE(lease.ok()) << lease.status().ToString();
+    options.lease = *lease;
+    if (change) change(&options);
+    return options;
+  }
+  DBEnvironment MakeEnvironment() {
+    DBEnvironment environment;
+    environment.executor = &held;
+    environment.clock = &clock;
+    environment.retry_us_min = environment.retry_us_max = kRetryMs * 1000;
+    return environment;
+  }
 };
 
 /// The components of an instance in a file system in memory. No job is planned, and jobs run only
@@ -71,8 +96,6 @@ struct ProcessForTest {
 /// Threads:    one, unless the test starts more.
 struct ComponentsForTest : ProcessForTest, Components {
   static constexpr const char* kPath = "/db";
-  static constexpr uint64_t kLeaseBytes = 64 << 20;
-  static constexpr uint64_t kRetryMs = 50;  // the wait after the first failure
 
   explicit ComponentsForTest(const std::function<void(DBOptions*)>& change = {})
       : Components(MakeOptions(change), kPath, MakeEnvironment(), nullptr) {
@@ -164,28 +187,6 @@ struct ComponentsForTest : ProcessForTest, Components {
 
   int planned = 0;
   std::shared_ptr<MemTable> active;  // as the writer's
-
- private:
-  DBOptions MakeOptions(const std::function<void(DBOptions*)>& change) {
-    DBOptions options;
-    options.partition_bytes = 1;
-    options.partition_first = 0;
-    options.partition_last = 1;
-    options.file_system = &files;
-    options.listeners = {listener};
-    Result<std::shared_ptr<Lease>> lease = Host::Get().Acquire(kLeaseBytes, 0.5);
-    EXPECT_TRUE(lease.ok()) << lease.status().ToString();
-    options.lease = *lease;
-    if (change) change(&options);
-    return options;
-  }
-  DBEnvironment MakeEnvironment() {
-    DBEnvironment environment;
-    environment.executor = &held;
-    environment.clock = &clock;
-    environment.retry_us_min = environment.retry_us_max = kRetryMs * 1000;
-    return environment;
-  }
 };
 
 }  // namespace lava::testing
