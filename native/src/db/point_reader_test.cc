@@ -368,6 +368,22 @@ TEST_F(PointReaderTest, AValueGoesToTheSinkInPiecesIfItIsLargerThanTheBound) {
   }
 }
 
+TEST_F(PointReaderTest, AValueInPiecesNeedsItsFile) {
+  tree_.Put(K("filed"), BytesOf(kLargeBytes));
+  tree_.SealAndFlush();
+  tree_.LoseValueFiles();
+  tree_.Publish();
+  tree_.reads().whole_bytes_max = kLargeBytes - 1;
+  CollectingSink sink(tree_);
+  PinnedValue value;
+  const Status status = GetTo(tree_.map(), "filed", &sink, &value);
+  EXPECT_TRUE(status.IsNeedsFile()) << status.ToString();
+  EXPECT_EQ(status.message(), tree_.version()->value_files.begin()->first.ValueFileName())
+      << "the message is nothing but the name";
+  EXPECT_TRUE(sink.bytes.empty());
+  EXPECT_EQ(tree_.scan_bytes(), 0u);
+}
+
 TEST_F(PointReaderTest, ASinkMayRefuseOrFail) {
   tree_.Put(K("filed"), BytesOf(kLargeBytes));
   tree_.SealAndFlush();
