@@ -497,6 +497,11 @@ DEFECTS = [
            "if (!with_.missing_files->empty())", ("missing",)),
     Defect("a read of a file that is not there finds nothing", "src/read/version_lookup.cc",
            "return NeedsFile(*entry.file);", "return Status::OK();", ANSWERS),
+    Defect("a scan of a level ends where a file is not there", "src/read/merge_run.cc",
+           "if (reader == nullptr) missing_ = NeedsFile(*at_->file);", "", ("read",)),
+    Defect("a scan goes on with a file that was not there at its start", "src/read/merge_run.cc",
+           "if (at == entries_.end() || !missing_.ok()) {", "if (at == entries_.end()) {",
+           ("read",)),
     # Checkpoints.
     Defect("pages of a snapshot show what was written since", "src/db/scanner.cc",
            "LAVA_ASSIGN_OR_RETURN(const ViewRef view, context_.ViewOf(snapshot));\n"
