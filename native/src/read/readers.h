@@ -13,9 +13,11 @@ inline const TableReader* ReaderOf(const KeyFileEntry& entry) { return ReaderOf(
 inline const ValueReader* ReaderOf(const ValueFileMeta& file) { return file.reader.get(); }
 
 /// The answer to a read of a missing file. The message is the file's name and nothing else, because
-/// the caller fetches the file by it.
-inline Status NeedsFile(const FileMeta& file) { return Status::NeedsFile(file.id.FileName()); }
-inline Status NeedsFile(const ValueFileMeta& file) {
+/// the caller fetches the file by it. Not inlined, so that RequireReader() is.
+[[gnu::cold, gnu::noinline]] inline Status NeedsFile(const FileMeta& file) {
+  return Status::NeedsFile(file.id.FileName());
+}
+[[gnu::cold, gnu::noinline]] inline Status NeedsFile(const ValueFileMeta& file) {
   return Status::NeedsFile(file.id.ValueFileName());
 }
 
@@ -24,7 +26,8 @@ inline Status NeedsFile(const ValueFileMeta& file) {
 /// Errors:     NeedsFile while the file is missing.
 template <typename File>
 auto RequireReader(const File& file) -> Result<decltype(ReaderOf(file))> {
-  if (const auto reader = ReaderOf(file)) return reader;
+  if (const auto reader = ReaderOf(file)) [[likely]]
+    return reader;
   return NeedsFile(file);
 }
 inline Result<const TableReader*> RequireReader(const KeyFileEntry& entry) {
