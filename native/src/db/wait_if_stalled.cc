@@ -20,11 +20,6 @@ Status Writer::WaitIfStalled(uint64_t bytes, Purpose purpose) {
   return WaitOrSeal(bytes, purpose);
 }
 
-Status Writer::MakeRoomFor(const TableImpl& table, uint64_t bytes, Purpose purpose) {
-  LAVA_RETURN_IF_ERROR(WaitIfStalled(bytes, purpose));
-  return CheckNotDropped(table);
-}
-
 Status Writer::WaitOrSeal(uint64_t bytes, Purpose purpose) {
   const uint64_t started_us = instance_->clock->MonotonicMicros();
   const uint64_t deadline_us = started_us + uint64_t{instance_->environment.wait_ms_max} * 1000;

@@ -56,9 +56,7 @@ Status Writer::CheckOperation(const WriteBatch& batch, const WriteBatch::Operati
   return Status::OK();
 }
 
-Status Writer::CheckNotDropped(const TableImpl& table) {
-  if (!table.dropped()) [[likely]]
-    return Status::OK();
+Status Writer::WasDropped(const TableImpl& table) {
   return Status::Closed("table '" + table.name() + "' was dropped");
 }
 

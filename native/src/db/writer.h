@@ -123,7 +123,12 @@ class Writer {
   static Status CheckValueBytes(const TableImpl& table, uint64_t bytes);
   static Status NotWritable(const TableImpl& table);
   /// Another thread may drop a table after a write's first look at it, until the write has mutex_.
-  static Status CheckNotDropped(const TableImpl& table);
+  static Status CheckNotDropped(const TableImpl& table) {
+    if (!table.dropped()) [[likely]]
+      return Status::OK();
+    return WasDropped(table);
+  }
+  static Status WasDropped(const TableImpl& table);
   Status CheckOperation(const WriteBatch& batch, const WriteBatch::Operation& operation,
                         TableImpl** table) const;
   uint64_t MemtableBytesOf(const WriteBatch& batch) const;
@@ -179,7 +184,10 @@ class Writer {
   Status WaitIfStalled(uint64_t bytes, Purpose purpose = Purpose::kStore) LAVA_REQUIRES(mutex_);
   /// WaitIfStalled() for a write to this table. Errors: also Closed for a dropped table.
   Status MakeRoomFor(const TableImpl& table, uint64_t bytes, Purpose purpose = Purpose::kStore)
-      LAVA_REQUIRES(mutex_);
+      LAVA_REQUIRES(mutex_) {
+    LAVA_RETURN_IF_ERROR(WaitIfStalled(bytes, purpose));
+    return CheckNotDropped(table);
+  }
   /// The slow path of WaitIfStalled(). JobScheduler::Relieve() starts what the write waits for, and
   /// TreeState::NotifyChanged() wakes the write, which then judges anew.
   Status WaitOrSeal(uint64_t bytes, Purpose purpose) LAVA_REQUIRES(mutex_);
