@@ -112,6 +112,7 @@ class SnapshotCallsTest : public RealDBTest {
 // used.
 TEST_F(SnapshotCallsTest, ASnapshotMakesNone) {
   ASSERT_NO_FATAL_FAILURE(Open());
+  int grown = 0;
   for (int round = 0; round < 10; ++round) {
     // Settled, so that a thread waits for work, and no other work interferes.
     ASSERT_NO_FATAL_FAILURE(Overwrite(5));
@@ -122,8 +123,12 @@ TEST_F(SnapshotCallsTest, ASnapshotMakesNone) {
     while (host->gives_back_heap()) std::this_thread::yield();
     heard_->Clear();  // so that the listener of this test has capacity for the snapshot's event
     GiveBackFreeHeap();
-    EXPECT_EQ(CallsOfASnapshot(), std::vector<long>()) << "round " << round;
+    std::vector<long> calls = CallsOfASnapshot();
+    // malloc grows its heap by 128 KiB whenever nothing is left of it, which is rarely.
+    if (std::erase(calls, SYS_brk) > 0) ++grown;
+    EXPECT_EQ(calls, std::vector<long>()) << "round " << round;
   }
+  EXPECT_LT(grown, 5) << "snapshots take much memory";
 }
 
 }  // namespace
