@@ -379,7 +379,9 @@ TEST_F(WriterTest, AWriteThatWaitedWhileItsTableWasDroppedWritesNothing) {
   options_.l0_compaction_trigger = 2;
   options_.l0_stall_trigger = 3;
   environment_.wait_ms_max = 100;
-  for (size_t i = 0; i < AllWrites(nullptr, nullptr).size(); ++i) {
+  Open();
+  const size_t kinds = AllWrites(nullptr, nullptr).size();
+  for (size_t i = 0; i < kinds; ++i) {
     PartsForTest* const parts = Open();
     Table* const table = parts->NewTable("t");
     Table* const list = parts->NewTable("l", {.kind = TableKind::kList});

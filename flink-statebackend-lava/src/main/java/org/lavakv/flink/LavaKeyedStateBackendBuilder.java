@@ -261,7 +261,8 @@ public class LavaKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBu
         if (cause instanceof BackendBuildingException) {
             return (BackendBuildingException) cause;
         }
-        if (cancelStreamRegistry.isClosed()) {
+        // Flink interrupts a task only when it cancels the task.
+        if (cancelStreamRegistry.isClosed() || Thread.currentThread().isInterrupted()) {
             return new BackendBuildingException(
                     "The task was cancelled.", new CancelTaskException(cause));
         }
