@@ -14,14 +14,13 @@ void MissingFiles::Add(const std::shared_ptr<ValueFileMeta>& file) {
 }
 
 // All memory is taken before both containers change.
-void MissingFiles::Insert(std::string name, File file) {
+void MissingFiles::Insert(std::string name, const File& file) {
   std::set<FileId> id{file.id};
-  const bool is_key_file = file.is_key_file;
   MutexLock lock(&mutex_);
-  if (!by_name_.try_emplace(std::move(name), std::move(file)).second) return;
+  if (!by_name_.try_emplace(std::move(name), file).second) return;
   ids_.insert(id.extract(id.begin()));
   ++files_;
-  if (is_key_file) ++key_files_;
+  if (file.is_key_file) ++key_files_;
 }
 
 std::optional<MissingFiles::File> MissingFiles::Find(const std::string& name) const {

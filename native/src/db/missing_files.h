@@ -41,7 +41,7 @@ class MissingFiles {
   bool AnyOf(const Version& version) const;
 
  private:
-  void Insert(std::string name, File file) LAVA_EXCLUDES(mutex_);
+  void Insert(std::string name, const File& file) LAVA_EXCLUDES(mutex_);
 
   mutable Mutex mutex_;
   std::map<std::string, File> by_name_ LAVA_GUARDED_BY(mutex_);
