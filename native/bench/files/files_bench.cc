@@ -129,7 +129,7 @@ void RunLava(const std::string& directory, uint64_t files, uint64_t seconds) {
   row["install_us"] = for_each(after.install_cpu_us - before.install_cpu_us);
   row["files_per_install"] = for_each(after.files_installed - before.files_installed);
   Report(&row, cpu_us);
-  Check(db->Close());
+  UntilDone([&] { return db->Close(); });
 }
 
 void Must(const rocksdb::Status& status) {
