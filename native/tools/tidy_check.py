@@ -8,16 +8,13 @@ Headers are checked with the sources that include them.
 """
 
 import argparse
-import concurrent.futures
-import json
 import os
 import pathlib
-import subprocess
 import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[2]
-CANARY = HERE / "canary.cc"
+from compiled_sources import ROOT, check_all, compile_commands, run
+
+CANARY = ROOT / "native/tools/tidy/canary.cc"
 BREAKS = [  # the check that must find each kind of broken code in the canary
     "misc-include-cleaner",
     "modernize-use-override",
@@ -28,11 +25,6 @@ BREAKS = [  # the check that must find each kind of broken code in the canary
 CONFIG = f"--config-file={ROOT / 'native/.clang-tidy'}"
 # GCC 12's std::stable_sort calls a function that its own headers call deprecated.
 QUIET = "--extra-arg=-Wno-deprecated-declarations"
-
-
-def run(command):
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    return done.returncode, done.stdout + done.stderr
 
 
 def check_canary(tidy):
@@ -47,15 +39,9 @@ def check_canary(tidy):
 
 
 def sources(build, asked):
-    """The sources that CMake would compile for the bindings' library: the engine's and theirs."""
-    configure = ["cmake", "-S", "jni/src/main/cpp", "-B", str(build), "-G", "Ninja", "-Wno-dev"]
-    options = ["-DCMAKE_BUILD_TYPE=Debug", "-DLAVA_UNITY=OFF", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]
-    code, output = run(configure + options)
-    if code != 0:
-        sys.exit(output)
-    commands = json.loads((build / "compile_commands.json").read_text())
-    files = sorted({pathlib.Path(entry["file"]).resolve() for entry in commands})
-    files = [file for file in files if "bench" not in file.parts]
+    """The sources of the bindings' library, or those of them that are asked for."""
+    entries = compile_commands(build, ["-DLAVA_UNITY=OFF"])
+    files = sorted({pathlib.Path(entry["file"]).resolve() for entry in entries})
     if not asked:
         return files
     wanted = {pathlib.Path(name).resolve() for name in asked}
@@ -75,16 +61,10 @@ def main():
     files = sources(build, arguments.files)
 
     def check(file):
-        return file, *run([tidy, "--quiet", CONFIG, QUIET, "-p", str(build), str(file)])
+        command = [tidy, "--quiet", CONFIG, QUIET, "-p", str(build), str(file)]
+        return file.relative_to(ROOT), *run(command)
 
-    failed = 0
-    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        for file, code, output in pool.map(check, files):
-            if code != 0:
-                failed += 1
-                print(f"{file.relative_to(ROOT)}:\n{output}")
-    print(f"{len(files)} sources, {failed} with findings")
-    sys.exit(1 if failed or not files else 0)
+    check_all(arguments.jobs, files, check)
 
 
 if __name__ == "__main__":
