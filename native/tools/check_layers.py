@@ -28,8 +28,8 @@ LAYERS = {
     "manifest": {"base", "fs"},
     # Segments of the value log and of the changelog, before they become value files.
     "value_log": {"base", "memory", "fs", "value", "manifest"},
-    # One instance's write-ahead log: its records and an interface. No Flink job has one.
-    "wal": {"base", "fs", "value", "manifest"},
+    # The records of an instance's write-ahead log. No Flink job has one.
+    "wal": {"base", "fs", "value", "manifest", "host"},
     # Shared by reads and jobs: runs, lookups, merging, values, expiry.
     "read": {
         "base", "os", "policy", "memory", "cache", "fs", "table", "value", "memtable", "manifest",

@@ -523,8 +523,8 @@ DEFECTS = [
            ("values",)),
     # The write-ahead log.
     Defect("a write is acknowledged that the log does not have", "src/process/lava_log_wal.cc",
-           "log_->Append(id_, last_ + 1, record.bytes(),",
-           "last_ % 7 == 3 ? Status::OK() : log_->Append(id_, last_ + 1, record.bytes(),",
+           "const Status status = log_->Append(",
+           "const Status status = last_ % 7 == 3 ? Status::OK() : log_->Append(",
            ("wal", "crash")),
     Defect("wal_sync does not sync", "src/process/lava_log_wal.cc",
            "synced_ ? log::Durability::kSynced : log::Durability::kWritten",

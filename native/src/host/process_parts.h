@@ -10,6 +10,7 @@
 #include "fs/file_system.h"
 #include "host/space_quota.h"
 #include "lava/host.h"
+#include "lava/slice.h"
 #include "lava/status.h"
 #include "lava/volume.h"
 #include "memory/memory_counter.h"
@@ -18,7 +19,26 @@
 // nor LavaLog.
 namespace lava {
 
-class Wal;
+/// One instance's write-ahead log. Records have ascending numbers without gaps, their LSNs.
+/// WalOpener opens it.
+/// Threads:    Replay() and Append() from one thread at a time; Flushed() from one thread at a
+///             time, also concurrently with these.
+/// Durability: an appended record survives the end of the process; if the log is synced, it is on
+///             the device.
+class Wal {
+ public:
+  virtual ~Wal() = default;
+  /// Calls apply() with each record after the flushed ones, oldest first.
+  /// Errors: Corruption if a record is missing between two others; errors of apply().
+  virtual Status Replay(const std::function<Status(Slice)>& apply) = 0;
+  /// Errors: of the file system. The record is not acknowledged then, and the call may be repeated.
+  virtual Status Append(Slice record) = 0;
+  /// The number of the last record; during Replay(), of the last one that was applied. 0: none yet.
+  virtual uint64_t last() const = 0;
+  /// The changes of all records up to lsn are in files, and the manifest durably names these files.
+  /// Errors: of the file system; a later call makes up for a failed one.
+  virtual Status Flushed(uint64_t lsn) = 0;
+};
 
 /// The log of one instance.
 struct WalLocation {

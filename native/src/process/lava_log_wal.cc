@@ -14,7 +14,7 @@ class LavaLogWal final : public Wal {
   /// Comes first.
   Status Find(const std::string& directory, std::optional<uint64_t> flushed);
   Status Replay(const std::function<Status(Slice)>& apply) override;
-  Status Append(const WalRecord& record) override;
+  Status Append(Slice record) override;
   uint64_t last() const override { return last_; }
   Status Flushed(uint64_t lsn) override;
 
@@ -72,10 +72,9 @@ Status LavaLogWal::Replay(const std::function<Status(Slice)>& apply) {
   return status.IsNotFound() ? Status::OK() : status.WithContext("replay of " + name_);
 }
 
-Status LavaLogWal::Append(const WalRecord& record) {
-  const Status status =
-      log_->Append(id_, last_ + 1, record.bytes(),
-                   synced_ ? log::Durability::kSynced : log::Durability::kWritten);
+Status LavaLogWal::Append(Slice record) {
+  const Status status = log_->Append(
+      id_, last_ + 1, record, synced_ ? log::Durability::kSynced : log::Durability::kWritten);
   if (!status.ok()) [[unlikely]]
     return status.WithContext("write-ahead log of " + name_);
   ++last_;

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
+#include "host/process_parts.h"
 #include "lava/status.h"
 #include "log/lava_log.h"
-#include "wal/wal.h"
 
 namespace lava {
 

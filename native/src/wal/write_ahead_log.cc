@@ -16,7 +16,7 @@ Status WriteAheadLog::WriteOne(WalRecord::Kind kind, Slice internal_key, uint32_
   MutexLock lock(&mutex_);
   record_.Clear();
   record_.Add(kind, internal_key, prefix_bytes, value);
-  return wal_->Append(record_);
+  return wal_->Append(record_.bytes());
 }
 
 // A replay needs this number to tell a value that a power cut took from one that is damaged.
@@ -29,7 +29,7 @@ Status WriteAheadLog::WriteReference(Slice internal_key, uint32_t prefix_bytes, 
   MutexLock lock(&mutex_);
   record_.Clear();
   record_.AddLogged(internal_key, prefix_bytes, LoggedUnder(), reference);
-  return wal_->Append(record_);
+  return wal_->Append(record_.bytes());
 }
 
 Status WriteAheadLog::WriteBatchOf(const WriteBatch& batch,
@@ -53,7 +53,7 @@ Status WriteAheadLog::WriteBatchOf(const WriteBatch& batch,
     record_.Add(static_cast<WalRecord::Kind>(operation.kind), key.slice(), prefix_bytes,
                 batch.value(operation));
   }
-  return wal_->Append(record_);
+  return wal_->Append(record_.bytes());
 }
 
 Status WriteAheadLog::WriteRangeDelete(uint64_t table_id, Slice lower, Slice upper) {
@@ -64,7 +64,7 @@ Status WriteAheadLog::WriteRangeDelete(uint64_t table_id, Slice lower, Slice upp
     mutex_.AssertHeld();
     record_.Add(WalRecord::Kind::kDeleteRange, begin, 0, end);
   });
-  return wal_->Append(record_);
+  return wal_->Append(record_.bytes());
 }
 
 Status WriteAheadLog::WriteDrop(uint64_t table_id) {
@@ -76,7 +76,7 @@ Status WriteAheadLog::WriteDrop(uint64_t table_id) {
     record_.Add(WalRecord::Kind::kDeleteRange, begin, 0, end);
   });
   record_.Add(WalRecord::Kind::kDropTable, TableStart(0, partitions_.bytes(), table_id), 0, {});
-  return wal_->Append(record_);
+  return wal_->Append(record_.bytes());
 }
 
 Status WriteAheadLog::WriteCreate(const TableRegistration& table) {

@@ -11,9 +11,10 @@
 #include "base/mutex.h"
 #include "base/partition_range.h"
 #include "fs/file_system.h"
+#include "host/process_parts.h"
 #include "lava/db.h"
 #include "manifest/version_edit.h"
-#include "wal/wal.h"
+#include "wal/wal_record.h"
 
 namespace lava {
 

@@ -1,4 +1,4 @@
-#include "wal/wal.h"
+#include "wal/wal_record.h"
 
 #include "base/coding.h"
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 
 #include "lava/slice.h"
@@ -46,27 +45,6 @@ class WalRecord {
 
  private:
   std::string bytes_;
-};
-
-/// One instance's write-ahead log. Records have ascending numbers without gaps, their LSNs.
-/// WalOpener (host/process_parts.h) opens it.
-/// Threads:    Replay() and Append() from one thread at a time; Flushed() from one thread at a
-///             time, also concurrently with these.
-/// Durability: an appended record survives the end of the process; if the log is synced, it is on
-///             the device.
-class Wal {
- public:
-  virtual ~Wal() = default;
-  /// Calls apply() with each record after the flushed ones, oldest first.
-  /// Errors: Corruption if a record is missing between two others; errors of apply().
-  virtual Status Replay(const std::function<Status(Slice)>& apply) = 0;
-  /// Errors: as LavaLog::Append(). The record is not acknowledged, and the call may be repeated.
-  virtual Status Append(const WalRecord& record) = 0;
-  /// The number of the last record; during Replay(), of the last one that was applied. 0: none yet.
-  virtual uint64_t last() const = 0;
-  /// The changes of all records up to lsn are in files, and the manifest durably names these files.
-  /// Errors: as LavaLog::Trim(); a later call makes up for a failed one.
-  virtual Status Flushed(uint64_t lsn) = 0;
 };
 
 }  // namespace lava
