@@ -481,7 +481,7 @@ TEST(DBLifecycle, WorksOnDisk) {
       status = db->Flush(100);
     } while (status.IsBusy());
     ASSERT_OK(status);
-    ASSERT_OK(db->Close());
+    UntilDone([&] { return db->Close(); });
   }
   auto again = DB::Open(options, path);
   ASSERT_OK(again.status());

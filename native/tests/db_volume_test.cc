@@ -73,7 +73,7 @@ TEST_P(DBVolume, WritesCompactsCollectsAndOpensAgain) {
   ASSERT_NO_FATAL_FAILURE(Mount());
   ASSERT_NO_FATAL_FAILURE(WriteCompactCollectAndOpenAgain());
   const std::vector<TableInfo> tables = db_->ListTables();
-  ASSERT_OK(db_->Close());
+  UntilDone([&] { return db_->Close(); });
   const auto names = options_.volume->ListFiles(path_);
   ASSERT_OK(names.status());
   size_t files = 0;
@@ -107,7 +107,7 @@ TEST_P(DBVolume, InstancesShareItAndEachGoesAlone) {
   ASSERT_OK((*other)->Put(table, {K(1, "key")}, "another"));
   UntilDone([&] { return (*other)->Flush(100); });
   EXPECT_TRUE(DB::Open(options_, "other").status().IsBusy());
-  ASSERT_OK((*other)->Close());
+  UntilDone([&] { return (*other)->Close(); });
   ASSERT_OK(options_.volume->RemoveDirectory("other"));
   UntilDone([&] { return db_->Flush(100); });
   ASSERT_NO_FATAL_FAILURE(ExpectModel());
