@@ -24,7 +24,7 @@ TEST_P(DBDirectIo, WritesCompactsCollectsAndOpensAgain) {
   ASSERT_NO_FATAL_FAILURE(WriteCompactCollectAndOpenAgain());
   // Files written with direct I/O can be read without it.
   const std::vector<TableInfo> tables = db_->ListTables();
-  UntilDone([&] { return db_->Close(); });
+  testing::UntilDone([&] { return db_->Close(); });
   for (const auto& entry : std::filesystem::directory_iterator(directory_)) {
     const std::string extension = entry.path().extension();
     if (extension == ".ksst" || extension == ".vsst") {
