@@ -114,6 +114,8 @@ DEFECTS = [
     Defect("blob files are forgotten while one file still names them", "src/manifest/version_builder.cc",
            "if (blob_file->named_by > 0) return false;", "if (blob_file->named_by > 1) return false;",
            ANSWERS),
+    Defect("a stalled write asks an executor that was given back", "src/db/instance_context.cc",
+           "  if (use) executor->Urge(priority);", "  executor->Urge(priority);", ("db",)),
     Defect("value files that nothing names stay", "src/db/version_store.cc",
            "obsolete_files_.Add(left.name(), left.file);",
            "if (!left.is_value_file) obsolete_files_.Add(left.name(), left.file);", ANSWERS),

@@ -162,6 +162,8 @@ JobContext InstanceContext::MakeJobContext(uint32_t output_level) {
 }
 
 void InstanceContext::Submit(os::Priority priority, std::function<void()> job) {
+  CloseGuard::Use submitting(close_guard.get());
+  if (!submitting) return;
   executor->Submit(priority, [this, guard = close_guard, job = std::move(job)] {
     CloseGuard::Use use(guard.get());
     if (!use) return;
@@ -173,6 +175,21 @@ void InstanceContext::Submit(os::Priority priority, std::function<void()> job) {
 
 bool InstanceContext::TrySubmit(os::Priority priority, std::function<void()> job) noexcept {
   return Tried([&] { Submit(priority, std::move(job)); });
+}
+
+void InstanceContext::Poke() {
+  CloseGuard::Use use(close_guard.get());
+  if (use) executor->Poke();
+}
+
+void InstanceContext::Urge(os::Priority priority) {
+  CloseGuard::Use use(close_guard.get());
+  if (use) executor->Urge(priority);
+}
+
+uint32_t InstanceContext::ThreadCount() const {
+  CloseGuard::Use use(close_guard.get());
+  return use ? executor->thread_count() : 1;
 }
 
 }  // namespace lava

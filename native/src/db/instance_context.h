@@ -48,9 +48,17 @@ struct InstanceContext {
   JobContext MakeJobContext(uint32_t output_level);
 
   /// Queues a job. The job does not run once the guard is closed. Throws std::bad_alloc.
+  /// Any thread may call this and the four below at any time: a stalled write or a read may be in
+  /// here while another thread closes the instance and gives the executor back.
   void Submit(os::Priority priority, std::function<void()> job);
-  /// For jobs that are asked for again when they were not done. Returns whether the job is queued.
+  /// For jobs that are asked for again when they were not done. False: there was no memory to queue
+  /// the job.
   bool TrySubmit(os::Priority priority, std::function<void()> job) noexcept;
+  /// As os::Executor's; nothing once the guard is closed.
+  void Poke();
+  void Urge(os::Priority priority);
+  /// Of the executor; 1 once the guard is closed.
+  uint32_t ThreadCount() const;
 
   const DBOptions options;
   const PartitionRange partitions{options};
@@ -69,7 +77,8 @@ struct InstanceContext {
   TableReader::ReadCounters read_counters;
   ValueReader::ReadCounters value_read_counters;
   DropCache drop_cache{budget.counter(MemoryPurpose::kReaders)};
-  os::Executor* executor;                      // set by Open()
+  /// Set by Open(), gone after Close(): only for users inside the close guard.
+  os::Executor* executor;
   std::unique_ptr<os::Executor> own_executor;  // the host's; null: the environment's is used
   const uint64_t memtable_bytes_max;
   const uint64_t value_in_memory_bytes_max;  // of one value in the memtable

@@ -98,6 +98,20 @@ TEST_F(InstanceContextTest, AJobRunsUnderTheCloseGuardAndNotOnceItIsClosed) {
       << "nobody is left inside";
 }
 
+// A stalled write or a read may ask while another thread closes the instance.
+TEST_F(InstanceContextTest, NothingIsAskedOfAnExecutorThatWasGivenBack) {
+  InstanceContext context(instance_.options, "/other", {});
+  ASSERT_TRUE(context.Open().ok());
+  EXPECT_EQ(context.ThreadCount(), context.executor->thread_count());
+  ASSERT_TRUE(context.close_guard->Close(std::chrono::milliseconds(0)));
+  context.Close();
+  context.Poke();
+  context.Urge(os::Priority::kFlush);
+  context.Submit(os::Priority::kFlush, [] { ADD_FAILURE() << "the instance is closed"; });
+  EXPECT_TRUE(context.TrySubmit(os::Priority::kFlush, [] { ADD_FAILURE(); }));
+  EXPECT_EQ(context.ThreadCount(), 1u);
+}
+
 TEST_F(InstanceContextTest, AJobThatThrowsIsCountedAndLeavesTheCloseGuard) {
   instance_.Submit(os::Priority::kFlush, [] { throw std::bad_alloc(); });
   instance_.Submit(os::Priority::kFlush, [] { throw std::runtime_error("job"); });

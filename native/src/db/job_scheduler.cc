@@ -69,7 +69,7 @@ PlanInputs JobScheduler::TakePlanInputs() const {
   inputs.value_policy = value_policy_;
   inputs.collection_jobs_max = instance_->options.collection_jobs_max > 0
                                    ? instance_->options.collection_jobs_max
-                                   : std::max(instance_->executor->thread_count(), 2u) - 1;
+                                   : std::max(instance_->ThreadCount(), 2u) - 1;
   return inputs;
 }
 
@@ -96,7 +96,7 @@ void JobScheduler::PlanCompactions() {
     manual_compactions_.Finish(*done);
   }
   // One thread stays free for flushes where there are several.
-  const uint32_t running_max = std::max(instance_->executor->thread_count(), 2u) - 1;
+  const uint32_t running_max = std::max(instance_->ThreadCount(), 2u) - 1;
   while (running_jobs_.compactions() < running_max) {
     const PlanInputs inputs = TakePlanInputs();
     std::optional<CompactionTask> task = compaction_planner_.PlanNext(inputs, running_jobs_);
@@ -249,7 +249,7 @@ Status JobScheduler::CompactAll(uint64_t sealed_through, uint32_t timeout_ms, ui
   {
     // On every call: work that failed before may be due again.
     MutexLock jobs(&mutex_);
-    if (!instance_->closed.load()) instance_->executor->Poke();
+    instance_->Poke();
     PlanCompactions();
   }
   const Status status = manual_compactions_.Await(*ticket, deadline);

@@ -9,7 +9,7 @@ namespace lava {
 // failures of jobs that began after it came first, at since_us; an older failed job is tried again.
 // So the first write after space was freed succeeds.
 Status JobScheduler::Relieve(StallCondition condition, uint64_t since_us, bool* relieved) {
-  instance_->executor->Poke();
+  instance_->Poke();
   if (condition == StallCondition::kWaitForFlush) return RelieveMemtables(since_us);
   if (condition == StallCondition::kWaitForCompaction) return RelieveLevel0(since_us);
   return MakeSpace(since_us, relieved);
@@ -36,9 +36,8 @@ Status JobScheduler::RelieveLevel0(uint64_t since_us) {
   }
   with_.flushes->Schedule();
   PlanCompactions();
-  instance_->executor->Urge(os::Priority::kL0Compaction);
-  instance_->executor->Urge(
-      os::Priority::kCompaction);  // it may hold files that L0 is to be merged with
+  instance_->Urge(os::Priority::kL0Compaction);
+  instance_->Urge(os::Priority::kCompaction);  // it may hold files that L0 is to be merged with
   MutexLock state(tree_->mutex());
   if (tree_->job_counts().compactions > 0) return Status::OK();
   if (with_.faults->avoids_any()) return with_.faults->DamageOf(*tree_->version());
@@ -49,7 +48,7 @@ Status JobScheduler::RelieveLevel0(uint64_t since_us) {
 void JobScheduler::UrgeSpace() {
   for (const os::Priority priority :
        {os::Priority::kCollection, os::Priority::kL0Compaction, os::Priority::kCompaction})
-    instance_->executor->Urge(priority);
+    instance_->Urge(priority);
 }
 
 // Starts what makes space. Errors: nothing can. Holds mutex_ from the plan to the answer:

@@ -105,7 +105,7 @@ Status Writer::AwaitSpace(uint64_t* until_us, bool* go_on, bool* relieve) {
       *relieve = true;
       break;
     case Answer::kProcessFull:
-      instance_->executor->Poke();
+      instance_->Poke();
       if (tree_->space.state().process.collects) jobs_->UrgeSpace();
       return tree_->space.AwaitProcess(
           write_stall_.space_round(),
@@ -178,7 +178,7 @@ void Writer::RequestSeal() {
       if (!tree_->sealed().empty()) return;  // see LeaseMember::active_bytes()
     }
     SealLocked(FlushCause::kMemoryShared);
-    instance_->executor->Urge(os::Priority::kFlush);  // writers of another instance wait
+    instance_->Urge(os::Priority::kFlush);  // writers of another instance wait
   });
   if (!submitted) seal_requested_ = false;
 }
