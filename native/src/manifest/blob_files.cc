@@ -1,6 +1,7 @@
 #include <map>
 #include <utility>
 
+#include "base/check.h"
 #include "manifest/version_edit.h"
 
 namespace lava {
@@ -18,6 +19,7 @@ std::vector<VersionEdit::AddedValueFile> LocationsByValueFile(const Version& ver
   std::map<FileId, VersionEdit::AddedValueFile> files;
   for (const auto& [id, blob_file] : version.blob_files) {
     for (const BlobLocation& location : blob_file->locations) {
+      LAVA_DCHECK(location.file != nullptr);
       VersionEdit::AddedValueFile& file = files[location.file->id];
       file.file = location.file;
       file.locations.push_back({id, location.lower, location.upper});

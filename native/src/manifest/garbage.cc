@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/check.h"
 #include "manifest/blob_files.h"
 
 namespace lava {
@@ -36,6 +37,7 @@ BlobFileSums SumsOf(const FileId& id, const BlobFile& blob_file) {
 
 uint64_t Share(uint64_t part, uint64_t of, uint64_t whole) {
   if (whole == 0) return 0;
+  LAVA_DCHECK(of <= whole);
   return static_cast<uint64_t>(static_cast<double>(part) / static_cast<double>(whole) *
                                static_cast<double>(of));
 }

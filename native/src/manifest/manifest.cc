@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/check.h"
 #include "base/coding.h"
 #include "base/framing.h"
 #include "base/guarded.h"
@@ -97,6 +98,7 @@ Result<std::unique_ptr<Manifest>> Manifest::ReadLog(const Options& options, uint
 }
 
 Status Manifest::ReadNumbered(uint64_t durable_bytes) {
+  LAVA_DCHECK(log_ == nullptr && state_.tables.empty());
   const std::string path = PathOf(FileName(number_));
   LAVA_ASSIGN_OR_RETURN(const uint64_t size, options_.file_system->FileSize(path));
   LAVA_ASSIGN_OR_RETURN(const std::string bytes,
@@ -193,11 +195,16 @@ Status Manifest::LogAndApply(const VersionEdit& edit) {
     log_.reset();
     return status;
   }
+  LAVA_DCHECK(log_ != nullptr && frames_ != nullptr);
+  LAVA_DCHECK(number_ <= highest_number_);
+  LAVA_DCHECK(failed_sync_.ok());
   state_ = std::move(next);
   return Status::OK();
 }
 
 Status Manifest::AppendEdit(const VersionEdit& edit) {
+  LAVA_DCHECK(log_ != nullptr && frames_ != nullptr);
+  LAVA_DCHECK(failed_sync_.ok());
   std::string payload, frame;
   EncodeEdit(edit, &payload);
   LAVA_RETURN_IF_ERROR(frames_->Append(kEdit, payload, &frame));
@@ -244,6 +251,7 @@ Status Manifest::StartLog(const ManifestState& next) {
 
 Status Manifest::PointCurrent(uint64_t number, uint64_t durable_bytes) {
   fs::FileSystem* fs = options_.file_system;
+  LAVA_DCHECK(durable_bytes > 0);
   const std::string temporary = PathOf(std::string(kCurrentTemporary));
   std::string payload, bytes;
   PutVarint64(&payload, kManifestFormatVersion);

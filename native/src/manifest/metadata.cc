@@ -1,3 +1,4 @@
+#include "base/check.h"
 #include "base/checksum.h"
 #include "base/coding.h"
 #include "base/hash.h"
@@ -21,6 +22,7 @@ Status Corrupt(const std::string& what, uint64_t offset) {
 }  // namespace
 
 std::string EncodeMetadata(const ManifestState& state) {
+  LAVA_DCHECK(state.version != nullptr);
   VersionEdit edit = SnapshotOf(state);
   // The instance that restores a checkpoint has logs of its own.
   edit.wal_flushed.reset();
@@ -31,6 +33,7 @@ std::string EncodeMetadata(const ManifestState& state) {
   PutFixed32(&out, kManifestFormatVersion);
   PutFixed32(&out, Crc32c(out));
   PutFixed64(&out, payload.size());
+  LAVA_DCHECK(out.size() == kHeaderBytes);
   out += payload;
   PutFixed64(&out, Hash64(out));
   return out;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.h"
+
 namespace lava {
 namespace {
 
@@ -12,8 +14,12 @@ uint64_t Part(uint64_t bytes, double part) {
 }  // namespace
 
 double MetBelow::Hiding(uint32_t level, uint32_t last) const {
+  LAVA_DCHECK(level <= last && last < kLevelCountMax);
   double passed = 1;  // share of records that meet no older record on the way down
-  for (uint32_t n = level; n < last; ++n) passed *= 1 - part[n];
+  for (uint32_t n = level; n < last; ++n) {
+    LAVA_DCHECK(part[n] >= 0 && part[n] <= 1);
+    passed *= 1 - part[n];
+  }
   return 1 - passed;
 }
 

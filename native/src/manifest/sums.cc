@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "base/check.h"
 #include "manifest/space.h"
 
 namespace lava {
@@ -25,6 +26,7 @@ uint64_t MemoryOf(const ValueFileMeta& file) {
 }  // namespace
 
 uint64_t MemoryOf(const KeyFileEntry& entry) {
+  LAVA_DCHECK(entry.file != nullptr);
   const FileMeta& file = *entry.file;
   return sizeof(entry) + MemoryOf(entry.lower) + MemoryOf(entry.upper) + sizeof(file) +
          2 * kAllocationBytes + MemoryOf(file.lower) + MemoryOf(file.upper) +
@@ -42,6 +44,7 @@ uint64_t MemoryOf(const BlobFile& blob_file) {
 }
 
 void CountValueFile(const ValueFileMeta& file, bool added, VersionSums* sums) {
+  LAVA_DCHECK(added || sums->memory_bytes >= MemoryOf(file));
   const auto count = [added](uint64_t* sum, uint64_t by) { *sum += added ? by : 0 - by; };
   count(&sums->value_file_bytes, file.bytes);
   count(&sums->value_raw_bytes, file.raw_bytes);

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "manifest/garbage.h"
+#include "manifest/invariants.h"
 #include "manifest/space.h"
 #include "manifest/sums.h"
 
@@ -57,6 +58,9 @@ void AddTo(uint64_t* sum, uint64_t by, bool added) { *sum += added ? by : 0 - by
 }  // namespace
 
 Status VersionBuilder::Apply(const VersionEdit& edit) {
+  LAVA_DCHECK(version_ != nullptr);
+  LAVA_DCHECK(blob_files_.empty() && value_files_.empty());  // called once
+  LAVA_DCHECK(removed_files_.empty() && removed_value_files_.empty());
   LAVA_RETURN_IF_ERROR(RemoveValueFiles(edit));
   LAVA_RETURN_IF_ERROR(RemoveEntries(edit));
   LAVA_RETURN_IF_ERROR(AddEntries(edit));
@@ -66,7 +70,7 @@ Status VersionBuilder::Apply(const VersionEdit& edit) {
   CountBlobFiles();
   JudgeGarbage();
   NoteLeft();
-  LAVA_DCHECK(version_->sums == CountSums(*version_));
+  LAVA_DCHECK(CheckInvariants(*version_));
   return Status::OK();
 }
 
@@ -81,6 +85,7 @@ Status VersionBuilder::RemoveValueFiles(const VersionEdit& edit) {
       for (size_t n = std::erase_if(Change(reference.blob_file)->locations, is_it); n > 0; --n)
         DropLocation(id);
     }
+    LAVA_DCHECK(!version_->value_files.contains(id));
   }
   return Status::OK();
 }
@@ -88,6 +93,7 @@ Status VersionBuilder::RemoveValueFiles(const VersionEdit& edit) {
 Status VersionBuilder::RemoveEntries(const VersionEdit& edit) {
   bool any_l0 = false;
   for (const VersionEdit::RemovedFile& removed : edit.removed) {
+    LAVA_DCHECK(removed.level < kLevelCountMax);
     FileList& level = version_->levels[removed.level];
     const auto at = Find(level, removed);
     if (at == level.end()) return TooOld(removed);
@@ -114,7 +120,10 @@ Status VersionBuilder::AddEntries(const VersionEdit& edit) {
 
 Status VersionBuilder::AddEntry(const VersionEdit::AddedFile& added) {
   const KeyFileEntry& entry = added.entry;
+  LAVA_DCHECK(added.level < kLevelCountMax);
+  LAVA_DCHECK(entry.file != nullptr);
   FileList& level = version_->levels[added.level];
+  LAVA_DCHECK(added.level > 0 || l0_position_ <= level.size());
   auto at = level.begin() + static_cast<ptrdiff_t>(added.level == 0 ? l0_position_++ : 0);
   if (added.level > 0) {
     at = level.PartitionPoint([&](const KeyFileEntry& other) { return other.lower < entry.lower; });
@@ -129,6 +138,7 @@ Status VersionBuilder::AddEntry(const VersionEdit::AddedFile& added) {
 
 Status VersionBuilder::AddValueFiles(const VersionEdit& edit) {
   for (const VersionEdit::AddedValueFile& added : edit.values_added) {
+    LAVA_DCHECK(added.file != nullptr);
     const FileId& id = added.file->id;
     if (version_->value_files.contains(id)) return Refused(id, "is in the version already");
     for (const VersionEdit::AddedValueFile::Location& location : added.locations) {
@@ -162,6 +172,7 @@ void VersionBuilder::ExpireBlobFiles(const VersionEdit& edit) {
 void VersionBuilder::PruneBlobFiles() {
   std::erase_if(blob_files_, [this](const auto& changed) {
     const auto& [id, blob_file] = changed;
+    LAVA_DCHECK(version_->blob_files.contains(id));
     if (blob_file->named_by > 0) return false;
     for (const BlobLocation& location : blob_file->locations) DropLocation(location.file->id);
     version_->blob_files.erase(id);
@@ -207,6 +218,8 @@ void VersionBuilder::CountEntry(uint32_t level, const KeyFileEntry& entry, bool 
   const std::optional<uint32_t> before = HighestStand(*version_, file);
   change();
   const std::optional<uint32_t> after = HighestStand(*version_, file);
+  LAVA_DCHECK(!added || (after && *after <= level));
+  LAVA_DCHECK(added || (before && *before <= level));
   if (before != after) {
     count_highest(before, false);
     count_highest(after, true);
@@ -219,6 +232,7 @@ void VersionBuilder::CountEntry(uint32_t level, const KeyFileEntry& entry, bool 
 void VersionBuilder::NameBlobFiles(const KeyFileEntry& entry, bool added) {
   for (const BlobReference& reference : entry.file->blob_references) {
     BlobFile* const blob_file = Change(reference.blob_file);
+    LAVA_DCHECK(added || blob_file->named_by > 0);
     AddTo(&blob_file->named_by, 1, added);
     AddTo(entry.clipped() ? &blob_file->clipped_records : &blob_file->records, reference.records,
           added);
@@ -235,6 +249,7 @@ BlobFile* VersionBuilder::Change(const FileId& id) {
     changed = std::make_shared<BlobFile>();
   } else {
     changed = std::make_shared<BlobFile>(*slot);
+    LAVA_DCHECK(version_->sums.memory_bytes >= MemoryOf(*slot));
     version_->sums.memory_bytes -= MemoryOf(*slot);
     Touch(*slot);
   }
@@ -255,6 +270,7 @@ void VersionBuilder::DropLocation(const FileId& file) {
   }
   const std::shared_ptr<ValueFileMeta> meta = entry->second.file;
   removed_value_files_[file] = meta;
+  LAVA_DCHECK(meta != nullptr && meta->id == file);
   CountValueFile(*meta, false, &version_->sums);
   version_->value_files.erase(entry);
 }

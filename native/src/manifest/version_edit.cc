@@ -1,5 +1,6 @@
 #include "manifest/version_edit.h"
 
+#include "base/check.h"
 #include "manifest/version_builder.h"
 
 namespace lava {
@@ -26,6 +27,7 @@ Status ApplyTables(const VersionEdit& edit, std::map<uint64_t, TableRegistration
 }  // namespace
 
 VersionEdit SnapshotOf(const ManifestState& state) {
+  LAVA_DCHECK(state.version != nullptr);
   VersionEdit edit;
   if (state.partition_bytes != 0) edit.partition_bytes = state.partition_bytes;
   edit.next_file_number = state.next_file_number;
@@ -47,6 +49,8 @@ Status ApplyToVersion(const VersionEdit& edit, Version* version) {
 }
 
 Status ApplyEdit(const VersionEdit& edit, ManifestState* state) {
+  LAVA_DCHECK(state->version != nullptr);
+  LAVA_DCHECK(state->origins.size() <= ManifestState::kOriginsMax);
   ManifestState next = *state;
   LAVA_RETURN_IF_ERROR(ApplyTables(edit, &next.tables));
   if (edit.partition_bytes) {
@@ -75,6 +79,7 @@ Status ApplyEdit(const VersionEdit& edit, ManifestState* state) {
     LAVA_RETURN_IF_ERROR(ApplyToVersion(edit, version.get()));
     next.version = std::move(version);
   }
+  LAVA_DCHECK(next.origins.size() <= ManifestState::kOriginsMax);
   *state = std::move(next);
   return Status::OK();
 }

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "manifest/version.h"
+
+namespace lava {
+
+/// Asserts what holds for each version that edits made, by a recount of the whole version: levels
+/// are sorted and disjoint, and blob files, value files and sums agree with the key files. An edit
+/// of a damaged manifest cannot violate this: DecodeEdit() and ApplyEdit() refuse it.
+/// Returns true, so that LAVA_DCHECK() calls it in debug builds only.
+bool CheckInvariants(const Version& version);
+
+}  // namespace lava
