@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/check.h"
 #include "policy/value_rules.h"
 #include "read/ttl_filter.h"
 
@@ -67,6 +68,7 @@ void CollectionPlanner::NoteOutput(const FileId& file, uint64_t referenced_bytes
 std::shared_ptr<CollectionTask> CollectionPlanner::Plan(
     const PlanInputs& inputs, const RunningJobs& jobs, int64_t now_ms,
     std::unique_ptr<CollectionFindings> findings) {
+  LAVA_DCHECK(inputs.version != nullptr);
   findings_.reset();
   if (inputs.version->value_files.empty() || options_.collection_garbage_percent > 100)
     return nullptr;
@@ -100,6 +102,7 @@ bool CollectionPlanner::FindsNothing(const Look& look, CollectionFindings* findi
     const auto entry = value_files.find(id);
     if (entry != value_files.end()) (void)Judge(look, entry->second, &file, findings);
   }
+  LAVA_DCHECK(findings_ == nullptr);  // *findings is the only one
   findings->value_files = value_files;
   return findings->StillHold(look.effort, look.now_ms);
 }
@@ -155,6 +158,7 @@ std::shared_ptr<CollectionTask> CollectionPlanner::LookAtAll(const Look& look) {
   for (const auto& [id, entry] : value_files) {
     metas.push_back(entry.file);
     if (!Judge(look, entry, &files.emplace_back(), findings.get())) continue;
+    LAVA_DCHECK(!look.busy.contains(entry.file.get()) && files.back().busy);
     task->input.expired.push_back(entry.file);
     task->garbage_bytes += entry.file->raw_bytes;
   }
@@ -177,7 +181,10 @@ std::shared_ptr<CollectionTask> CollectionPlanner::LookAtAll(const Look& look) {
   } else if (is_short || inputs.disk_full) {
     task->cause = CollectionCause::kSpace;
   }
+  LAVA_DCHECK(files.size() == metas.size());
   for (const size_t i : picked) {
+    LAVA_DCHECK(i < files.size() && !files[i].busy);
+    LAVA_DCHECK(!look.busy.contains(metas[i].get()));
     task->input.files.push_back(metas[i]);
     task->garbage_bytes += files[i].garbage;
     const uint64_t raw = std::max<uint64_t>(1, files[i].raw_bytes);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "db/collection_planner.h"
 #include "db/counters.h"
 #include "read/ttl_filter.h"
@@ -29,6 +30,10 @@ void Unite(std::vector<Bounds>* ranges) {
       united.push_back(std::move(range));
     }
   }
+  LAVA_DCHECK(
+      std::adjacent_find(united.begin(), united.end(), [](const Bounds& a, const Bounds& b) {
+        return a.upper >= b.lower;
+      }) == united.end());
   *ranges = std::move(united);
 }
 
@@ -146,9 +151,14 @@ Status CollectionRunner::Install(const CollectionTask& task, const CollectionOut
     }
   }
   if (edit.values_removed.empty()) return Status::OK();
+  LAVA_DCHECK(edit.added.empty() && edit.removed.empty());  // collections leave the keys alone
+  LAVA_DCHECK(std::set<FileId>(edit.values_removed.begin(), edit.values_removed.end()).size() ==
+              edit.values_removed.size());
   LAVA_RETURN_IF_ERROR(tree_->Log(edit));
   // Before a plan sees the outputs.
   const Version& logged = *tree_->versions.state().version;
+  LAVA_DCHECK(std::none_of(edit.values_removed.begin(), edit.values_removed.end(),
+                           [&](const FileId& id) { return logged.value_files.contains(id); }));
   for (const std::shared_ptr<ValueFileMeta>& file : output.files) {
     const auto entry = logged.value_files.find(file->id);
     if (entry != logged.value_files.end()) note(file->id, entry->second.garbage.referenced);

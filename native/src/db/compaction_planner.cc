@@ -1,8 +1,10 @@
 #include "db/compaction_planner.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
+#include "base/check.h"
 #include "compaction/compaction_scope.h"
 #include "manifest/space.h"
 
@@ -33,9 +35,22 @@ std::optional<CompactionPlan> PickRewrite(const PlanInputs& inputs) {
   return std::nullopt;
 }
 
+bool AreAscending(const std::vector<uint32_t>& numbers) {
+  return std::adjacent_find(numbers.begin(), numbers.end(), std::greater_equal<>()) ==
+         numbers.end();
+}
+
+bool AreIdle(const CompactionInput& input, const RunningJobs& jobs) {
+  return std::all_of(input.inputs.begin(), input.inputs.end(), [&](const auto& level) {
+    return std::none_of(level.entries.begin(), level.entries.end(),
+                        [&](const KeyFileEntry& entry) { return jobs.IsBusy(entry); });
+  });
+}
+
 }  // namespace
 
 PickerView CompactionPlanner::ViewOf(const PlanInputs& inputs, const RunningJobs& jobs) const {
+  LAVA_DCHECK(inputs.version != nullptr);
   const Version& version = *inputs.version;
   uint32_t levels = options_.level_count;
   for (uint32_t n = levels; n < kLevelCountMax; ++n)
@@ -92,6 +107,7 @@ std::optional<CompactionTask> CompactionPlanner::PlanNext(const PlanInputs& inpu
     cause = CompactionCause::kExposure;
   }
   if (!plan) return PlanOrder(inputs, jobs);
+  LAVA_DCHECK(plan->level < kLevelCountMax);
   if (!plan->cursor.empty()) cursors_[plan->level] = plan->cursor;
   CompactionTask task = TaskWithValues(inputs, jobs, *plan);
   task.cause = cause;
@@ -113,6 +129,7 @@ std::optional<CompactionTask> CompactionPlanner::PlanAll(const PlanInputs& input
 
 CompactionTask CompactionPlanner::TaskOf(const PlanInputs& inputs,
                                          const CompactionPlan& plan) const {
+  LAVA_DCHECK(!plan.inputs.empty() && plan.output_level < kLevelCountMax);
   CompactionTask task;
   task.trivial_move = plan.trivial_move;
   task.priority = plan.level == 0 ? os::Priority::kL0Compaction : os::Priority::kCompaction;
@@ -121,6 +138,15 @@ CompactionTask CompactionPlanner::TaskOf(const PlanInputs& inputs,
   task.input.target_file_bytes = options_.target_file_bytes;
   task.input.overlap_bytes_max = kOverlapFilesMax * options_.target_file_bytes;
   for (const CompactionPlan::Input& input : plan.inputs) {
+    LAVA_DCHECK(input.level < kLevelCountMax && input.level <= plan.output_level);
+    LAVA_DCHECK(task.input.inputs.empty() || task.input.inputs.back().level < input.level);
+    LAVA_DCHECK(!input.files.empty() && AreAscending(input.files));
+    LAVA_DCHECK(input.files.back() < inputs.version->levels[input.level].size());
+    // Records of one key in level 0 must not pass each other.
+    LAVA_DCHECK(input.level > 0 ||
+                input.files.back() - input.files.front() + 1 == input.files.size());
+    LAVA_DCHECK(input.level > 0 || plan.output_level == 0 ||
+                input.files.back() + 1 == inputs.version->levels[0].size());
     CompactionInput::Level level;
     level.level = input.level;
     for (uint32_t i : input.files) level.entries.push_back(inputs.version->levels[input.level][i]);
@@ -135,6 +161,7 @@ CompactionTask CompactionPlanner::TaskOf(const PlanInputs& inputs,
 CompactionTask CompactionPlanner::TaskWithValues(const PlanInputs& inputs, const RunningJobs& jobs,
                                                  const CompactionPlan& plan) {
   CompactionTask task = TaskOf(inputs, plan);
+  LAVA_DCHECK(AreIdle(task.input, jobs));
   if (!task.trivial_move) TakeValues(inputs, PlanValues(inputs, jobs, task.input), &task);
   task.input.version = ScopeOf(task.input);
   return task;
@@ -175,10 +202,13 @@ ValueMergePlan CompactionPlanner::PlanValues(const PlanInputs& inputs, const Run
 
 void CompactionPlanner::TakeValues(const PlanInputs& inputs, const ValueMergePlan& values,
                                    CompactionTask* task) {
+  LAVA_DCHECK(values.candidates.size() == values.files.size());
+  LAVA_DCHECK(values.reasons.size() == values.files.size());
   for (size_t i = 0; i < values.files.size(); ++i) {
     const MergeableFile& file = values.files[i];
     decisions_.Note(task->input, *values.candidates[i], file, values.reasons[i]);
     if (!IsMerged(values.reasons[i])) continue;
+    LAVA_DCHECK(!file.busy);
     task->input.merged_values.insert(values.candidates[i]);
     if (values.reasons[i] == ValueMergeReason::kTangled &&
         inputs.value_policy == ValuePolicy::kAutomatic)
@@ -203,6 +233,7 @@ std::optional<CompactionTask> CompactionPlanner::PlanOrder(const PlanInputs& inp
   while (last > 0 && version.levels[last].empty()) --last;
   if (last == 0) return std::nullopt;
   const FileList& level = version.levels[last];
+  LAVA_DCHECK(!level.empty());
   size_t most = 0;
   uint32_t overlap = 0;
   for (size_t i = 0; i < level.size(); ++i) {
@@ -220,6 +251,7 @@ std::optional<CompactionTask> CompactionPlanner::PlanOrder(const PlanInputs& inp
   plan.level = plan.output_level = last;
   plan.inputs.push_back({last, {static_cast<uint32_t>(most)}});
   CompactionTask task = TaskOf(inputs, plan);
+  LAVA_DCHECK(AreIdle(task.input, jobs));
   const ValueMergePlan values = PlanValues(inputs, jobs, task.input);
   uint64_t bytes = 0, cost = 0;
   uint32_t merged = 0, unpaid = 0;

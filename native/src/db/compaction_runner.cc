@@ -1,10 +1,12 @@
 #include "db/compaction_runner.h"
 
+#include "base/check.h"
 #include "db/counters.h"
 
 namespace lava {
 
 void CompactionRunner::Describe(const CompactionTask& task, CompactionInfo* told) {
+  LAVA_DCHECK(!task.input.inputs.empty());
   told->cause = task.cause;
   told->trivial_move = task.trivial_move;
   told->input_level = task.input.inputs.front().level;
@@ -50,6 +52,7 @@ Status CompactionRunner::Run(const CompactionTask& task, CompactionInfo* told) {
 // files are then removed.
 Status CompactionRunner::Install(const CompactionTask& task, const CompactionOutput& output,
                                  bool* installed) {
+  LAVA_DCHECK(!task.trivial_move || (output.files.empty() && output.value_files.empty()));
   VersionEdit edit;
   for (const CompactionInput::Level& level : task.input.inputs) {
     for (const KeyFileEntry& entry : level.entries) {
@@ -59,6 +62,9 @@ Status CompactionRunner::Install(const CompactionTask& task, const CompactionOut
   }
   for (const std::shared_ptr<FileMeta>& file : output.files)
     edit.Add(task.input.output_level, {file, file->lower, file->upper});
+  // A trivial move takes the entries that it removes to another level.
+  LAVA_DCHECK(!task.trivial_move || edit.added.size() == edit.removed.size());
+  LAVA_DCHECK(!edit.removed.empty());
   for (const std::shared_ptr<ValueFileMeta>& file : output.value_files) edit.AddNewValueFile(file);
   MutexLock install(tree_->versions.install_mutex());
   const CpuSpan cpu(&instance_->counters.install_cpu_us);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/check.h"
 #include "base/guarded.h"
 #include "db/job_working_sets.h"
 #include "db/search_damage.h"
@@ -24,6 +25,7 @@ void FlushScheduler::ScheduleLocked(bool force) {
 }
 
 void FlushScheduler::Start(const std::shared_ptr<FlushGroup>& group) {
+  LAVA_DCHECK(!group->running && !group->runs.empty());
   // A queued job keeps nothing alive: Close() lets go of all memory whether or not it runs.
   instance_->Submit(os::Priority::kFlush, [this, weak = std::weak_ptr<FlushGroup>(group)] {
     if (const std::shared_ptr<FlushGroup> queued = weak.lock()) return Run(queued);
@@ -113,8 +115,10 @@ Status FlushScheduler::Flush(FlushGroup* group, FlushInfo* told, std::vector<Flu
   bool flushed;
   {
     MutexLock state(tree_->mutex());
+    LAVA_DCHECK(group->running && !group->runs.empty());
     flushed = group->done;  // only the install failed the last time
     for (const std::shared_ptr<SealedRun>& run : group->runs) {
+      LAVA_DCHECK(run->sequence > 0 && run->memtable->sealed());
       input.runs.push_back(run->memtable);
       input.segments.insert(input.segments.end(), run->segments.begin(), run->segments.end());
     }
@@ -139,6 +143,7 @@ Status FlushScheduler::Flush(FlushGroup* group, FlushInfo* told, std::vector<Flu
   {
     MutexLock state(tree_->mutex());
     if (!flushed && status.ok()) {
+      LAVA_DCHECK(group->running && !group->done && group->file == nullptr);
       group->done = true;
       group->file = std::move(output.file);
       group->value_files = std::move(output.value_files);
@@ -175,6 +180,7 @@ Status FlushScheduler::Install(std::vector<Flushed>* installed) {
 Status FlushScheduler::InstallGroup(const std::shared_ptr<FlushGroup>& group,
                                     std::vector<Flushed>* installed) {
   const CpuSpan cpu(&instance_->counters.install_cpu_us);
+  LAVA_DCHECK(group->done && !group->runs.empty());
   if (!group->logged) LAVA_RETURN_IF_ERROR(LogGroup(group.get()));
   // A trim that fails is made up for by the next; the records are passed by.
   const std::optional<uint64_t> wal_flushed = group->edit.wal_flushed;
@@ -203,6 +209,7 @@ Status FlushScheduler::InstallGroup(const std::shared_ptr<FlushGroup>& group,
 }
 
 Status FlushScheduler::LogGroup(FlushGroup* group) {
+  LAVA_DCHECK(group->done && !group->logged);
   VersionEdit edit;
   if (group->file != nullptr) edit.Add(0, {group->file, group->file->lower, group->file->upper});
   for (const std::shared_ptr<ValueFileMeta>& file : group->value_files) edit.AddNewValueFile(file);
@@ -219,6 +226,7 @@ Status FlushScheduler::LogGroup(FlushGroup* group) {
         edit.dropped.push_back(id);
   }
   if (with_.wal->enabled()) edit.wal_flushed = group->runs.front()->wal_last;
+  LAVA_DCHECK(group->runs.front()->sequence >= group->runs.back()->sequence);
   group->edit = edit;
   if (group->file == nullptr && edit.dropped.empty() && !edit.wal_flushed) return Status::OK();
   return tree_->Log(edit, group);

@@ -7,6 +7,8 @@
 namespace lava {
 
 void RunningJobs::Insert(const std::shared_ptr<CompactionTask>& task) {
+  LAVA_DCHECK(task != nullptr && !task->input.inputs.empty());
+  LAVA_DCHECK(compactions_.contains(task) || AreIdle(task->input.merged_values));
   if (!compactions_.insert(task).second) return;
   ++counts_->compactions;
   try {
@@ -23,12 +25,16 @@ void RunningJobs::Insert(const std::shared_ptr<CompactionTask>& task) {
 }
 
 void RunningJobs::Insert(const std::shared_ptr<CollectionTask>& task) {
+  LAVA_DCHECK(task != nullptr);
+  LAVA_DCHECK(collections_.contains(task) ||
+              (AreIdle(task->input.files) && AreIdle(task->input.expired)));
   if (!collections_.insert(task).second) return;
   ++counts_->collections;
 }
 
 void RunningJobs::Remove(const std::shared_ptr<CompactionTask>& task) {
   if (compactions_.erase(task) == 0) return;
+  LAVA_DCHECK(counts_->compactions > 0);
   --counts_->compactions;
   for (const CompactionInput::Level& level : task->input.inputs) {
     for (const KeyFileEntry& entry : level.entries) {
@@ -40,12 +46,14 @@ void RunningJobs::Remove(const std::shared_ptr<CompactionTask>& task) {
 
 void RunningJobs::Remove(const std::shared_ptr<CollectionTask>& task) {
   if (collections_.erase(task) == 0) return;
+  LAVA_DCHECK(counts_->collections > 0);
   --counts_->collections;
 }
 
 void RunningJobs::Clear() {
   while (!compactions_.empty()) Remove(std::shared_ptr(*compactions_.begin()));
   while (!collections_.empty()) Remove(std::shared_ptr(*collections_.begin()));
+  LAVA_DCHECK(busy_entries_.empty());
 }
 
 bool RunningJobs::IsBusy(const KeyFileEntry& entry) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -55,6 +56,14 @@ class RunningJobs {
       return a.first != b.first ? a.first < b.first : Slice(a.second) < Slice(b.second);
     }
   };
+
+  // Whether no job takes in one of these value files.
+  template <typename Files>
+  bool AreIdle(const Files& files) const {
+    const std::set<const ValueFileMeta*> busy = BusyValueFiles();
+    return std::none_of(files.begin(), files.end(),
+                        [&busy](const auto& file) { return busy.contains(&*file); });
+  }
 
   JobCounts* const counts_;
   std::set<std::shared_ptr<CompactionTask>> compactions_;

@@ -17,8 +17,11 @@ SealedMemTables::Runs SealedMemTables::With(const std::shared_ptr<SealedRun>& ru
 
 void SealedMemTables::Seal(Runs with_new) noexcept {
   LAVA_DCHECK(with_new.size() == runs_.size() + 1);
+  LAVA_DCHECK(with_new.front()->sequence == 0);  // not sealed before
+  LAVA_DCHECK(std::equal(runs_.begin(), runs_.end(), with_new.begin() + 1));
   with_new.front()->sequence = ++sealed_through_;
   runs_ = std::move(with_new);
+  LAVA_DCHECK(CheckInvariants());
 }
 
 void SealedMemTables::EndSnapshot() {
@@ -41,23 +44,31 @@ std::shared_ptr<FlushGroup> SealedMemTables::NextToStart() {
     ++covered;
     if (run->ends_snapshot) break;
   }
+  LAVA_DCHECK(!group->runs.empty());
   groups_.push_back(group);
+  LAVA_DCHECK(CheckInvariants());
   return group;
 }
 
 std::shared_ptr<FlushGroup> SealedMemTables::GroupAll() {
   LAVA_DCHECK(groups_.empty());
   auto group = std::make_shared<FlushGroup>();
+  LAVA_DCHECK(!runs_.empty());
   group->runs = runs_;
   groups_.push_back(group);
   return group;
 }
 
+bool SealedMemTables::Contains(const FlushGroup* group) const {
+  return std::any_of(groups_.begin(), groups_.end(),
+                     [group](const auto& other) { return other.get() == group; });
+}
+
 bool SealedMemTables::Ended(FlushGroup* group) {
+  LAVA_DCHECK(group->running && running_ > 0);
   group->running = false;
   --running_;
-  const bool queued = std::any_of(groups_.begin(), groups_.end(),
-                                  [group](const auto& other) { return other.get() == group; });
+  const bool queued = Contains(group);
   if (!queued) group->runs.clear();
   return !queued;
 }
@@ -77,12 +88,39 @@ SealedMemTables::Runs SealedMemTables::WithoutOldest() const {
 }
 
 void SealedMemTables::RemoveOldest(Runs left) noexcept {
+  LAVA_DCHECK(!groups_.empty());
   const FlushGroup& group = *groups_.front();
   LAVA_DCHECK(left.size() + group.runs.size() == runs_.size());
   LAVA_DCHECK(group.runs.back() == runs_.back());
+  LAVA_DCHECK(std::equal(left.begin(), left.end(), runs_.begin()));
+  LAVA_DCHECK(group.runs.back()->sequence > installed_through_);
   installed_through_ = group.runs.front()->sequence;
   runs_ = std::move(left);
   groups_.pop_front();
+  LAVA_DCHECK(CheckInvariants());
+}
+
+bool SealedMemTables::CheckInvariants() const {
+  // Less only after Clear().
+  LAVA_DCHECK(installed_through_ + runs_.size() <= sealed_through_);
+  for (size_t i = 0; i < runs_.size(); ++i) {
+    LAVA_DCHECK(runs_[i]->sequence == sealed_through_ - i);
+    LAVA_DCHECK(runs_[i]->memtable == nullptr || runs_[i]->memtable->sealed());
+  }
+  LAVA_DCHECK(groups_.size() <= kGroupsMax);
+  size_t covered = 0;  // runs that are in groups: the oldest ones, in the same order
+  uint32_t running = 0;
+  for (const std::shared_ptr<FlushGroup>& group : groups_) {
+    LAVA_DCHECK(!group->runs.empty());
+    covered += group->runs.size();
+    LAVA_DCHECK(covered <= runs_.size());
+    LAVA_DCHECK(std::equal(group->runs.begin(), group->runs.end(),
+                           runs_.end() - static_cast<ptrdiff_t>(covered)));
+    LAVA_DCHECK(!group->logged || group == groups_.front());
+    running += group->running ? 1 : 0;
+  }
+  LAVA_DCHECK(running <= running_);
+  return true;
 }
 
 void SealedMemTables::Clear() {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/check.h"
 #include "db/read_view.h"
 #include "manifest/version_edit.h"
 
@@ -63,6 +64,7 @@ class SealedMemTables {
   std::shared_ptr<FlushGroup> GroupAll();
   /// The flush of the group has begun, or is queued.
   void Started(FlushGroup* group) {
+    LAVA_DCHECK(!group->running && !group->runs.empty());
     group->running = true;
     ++running_;
   }
@@ -70,7 +72,10 @@ class SealedMemTables {
   /// then, which nobody but views may hold any more.
   bool Ended(FlushGroup* group);
   /// A queued flush found its group installed already.
-  void EndedEarly() { --running_; }
+  void EndedEarly() {
+    LAVA_DCHECK(running_ > 0);
+    --running_;
+  }
   uint32_t running() const { return running_; }
 
   bool IsOldest(const FlushGroup& group) const {
@@ -92,6 +97,11 @@ class SealedMemTables {
  private:
   // While two flushes run side by side, more would only make smaller files.
   static constexpr size_t kGroupsMax = 2;
+
+  /// Asserts what holds between calls. Returns true, so that LAVA_DCHECK() calls it in debug builds
+  /// only.
+  bool CheckInvariants() const;
+  bool Contains(const FlushGroup* group) const;
 
   Runs runs_;
   std::deque<std::shared_ptr<FlushGroup>> groups_;  // oldest first

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "base/guarded.h"
 #include "db/version_search.h"
 #include "policy/overlap_depth.h"
@@ -22,11 +23,16 @@ TreeState::TreeState(InstanceContext* instance, const Neighbours& neighbours)
             instance->options.slowed_bytes_per_second, instance->path, instance->quota,
             instance->clock),
       instance_(instance),
-      neighbours_(neighbours) {}
+      neighbours_(neighbours) {
+  LAVA_DCHECK(neighbours_.faults != nullptr && neighbours_.missing_files != nullptr);
+  LAVA_DCHECK(neighbours_.snapshots != nullptr);
+}
 
 void TreeState::Begin(std::shared_ptr<MemTable> active) {
+  LAVA_DCHECK(active != nullptr && active_ == nullptr);
+  LAVA_DCHECK(sealed_.empty());
   active_ = std::move(active);
-  AdoptVersion();
+  AdoptVersion(versions.newest());
   Publish(NewView(active_, sealed_.runs(), version_));
 }
 
@@ -40,6 +46,8 @@ void TreeState::Clear() {
 
 TreeState::PreparedSeal TreeState::PrepareSeal(const std::shared_ptr<SealedRun>& run,
                                                std::shared_ptr<MemTable> next) {
+  LAVA_DCHECK(run != nullptr && run->sequence == 0);
+  LAVA_DCHECK(next != nullptr && next->empty() && !next->sealed());
   PreparedSeal prepared;
   prepared.sealed = sealed_.With(run);
   prepared.view = NewView(next, prepared.sealed, version_);
@@ -48,12 +56,17 @@ TreeState::PreparedSeal TreeState::PrepareSeal(const std::shared_ptr<SealedRun>&
 }
 
 void TreeState::Seal(PreparedSeal prepared) noexcept {
+  LAVA_DCHECK(prepared.next != nullptr && prepared.view != nullptr);
+  LAVA_DCHECK(prepared.next == prepared.view->active);
+  // The memtable that was active takes no writes any more.
+  LAVA_DCHECK(active_->sealed() && prepared.sealed.front()->memtable == active_);
   sealed_.Seal(std::move(prepared.sealed));
   active_ = std::move(prepared.next);
   Publish(std::move(prepared.view));
 }
 
 ViewRef TreeState::SnapshotView() {
+  LAVA_DCHECK(view_.Get());
   auto view = std::make_unique<ReadView>();
   view->sealed = sealed_.runs();
   view->version = version_;
@@ -66,6 +79,7 @@ ViewRef TreeState::SnapshotView() {
 std::unique_ptr<ReadView> TreeState::NewView(std::shared_ptr<MemTable> active,
                                              const SealedMemTables::Runs& sealed,
                                              std::shared_ptr<const Version> version) const {
+  LAVA_DCHECK(active != nullptr && version != nullptr);
   auto view = std::make_unique<ReadView>();
   const ViewRef before = view_.Get();
   view->totals = before && before->version == version ? before->totals : TotalsOf(*version);
@@ -77,6 +91,8 @@ std::unique_ptr<ReadView> TreeState::NewView(std::shared_ptr<MemTable> active,
 
 // The view is of what active_, sealed_ and version_ are now. Does not fail.
 void TreeState::Publish(std::unique_ptr<ReadView> view) {
+  LAVA_DCHECK(view->active == active_ && view->version == version_);
+  LAVA_DCHECK(view->sealed == sealed_.runs());
   l0_depth_ = L0Depth();
   flushing_ = !sealed_.empty();
   has_older_ = flushing_ || HasFiles(*version_);
@@ -106,15 +122,18 @@ uint32_t TreeState::L0Depth() const {
     for (const KeyFileEntry& entry : files) ranges.push_back({entry.lower, entry.upper});
     depth = OverlapDepth(ranges);
   });
+  LAVA_DCHECK(depth <= files.size() && (depth > 0 || files.empty()));
   return depth;
 }
 
 Status TreeState::Log(const VersionEdit& edit, FlushGroup* group) {
+  LAVA_DCHECK(group == nullptr || !group->logged);
   const Status status = versions.Log(edit);
   MutexLock lock(&mutex_);
   if (!status.ok()) {
     UpdateAttention();
   } else if (group != nullptr) {
+    LAVA_DCHECK(sealed_.IsOldest(*group));
     group->logged = true;
   }
   return status;
@@ -126,7 +145,7 @@ void TreeState::Adopt() {
     CommitFlush(group);
   } else {
     std::unique_ptr<ReadView> view = NewView(active_, sealed_.runs(), versions.newest());
-    AdoptVersion();
+    AdoptVersion(view->version);
     Publish(std::move(view));
   }
   adoption_due_ = false;
@@ -140,7 +159,11 @@ void TreeState::AdoptFlush(const std::shared_ptr<FlushGroup>& group) {
 
 // Takes all memory before anything that cannot be done again.
 void TreeState::CommitFlush(const std::shared_ptr<FlushGroup>& group) {
+  LAVA_DCHECK(sealed_.IsOldest(*group));
+  // Readers see a file only after the manifest has it.
+  LAVA_DCHECK(group->logged || group->file == nullptr);
   for (const std::shared_ptr<SealedRun>& run : group->runs) {
+    LAVA_DCHECK(run->memtable == nullptr || run->memtable->sealed());
     for (const std::shared_ptr<ValueLogSegment>& segment : run->segments) {
       const auto kept = [&segment](const auto& file) { return file->id == segment->id(); };
       const bool lives = std::any_of(group->value_files.begin(), group->value_files.end(), kept);
@@ -151,14 +174,15 @@ void TreeState::CommitFlush(const std::shared_ptr<FlushGroup>& group) {
   std::unique_ptr<ReadView> view = NewView(active_, left, versions.newest());
   neighbours_.snapshots->RunsFlushed(group->runs, group->edit);
   sealed_.RemoveOldest(std::move(left));
-  AdoptVersion();
+  AdoptVersion(view->version);
   Publish(std::move(view));
 }
 
 // The caller publishes the view. Does not fail: the next version counts what there was no memory
 // for.
-void TreeState::AdoptVersion() {
-  version_ = versions.newest();
+void TreeState::AdoptVersion(std::shared_ptr<const Version> version) {
+  LAVA_DCHECK(version != nullptr);
+  version_ = std::move(version);
   (void)Tried([this] {
     mutex_.AssertHeld();
     MemoryCounter* const counter = instance_->budget.counter(MemoryPurpose::kMetadata);
@@ -187,6 +211,7 @@ void TreeState::ReportJobs() {
 }
 
 void TreeState::JobEnded() {
+  LAVA_DCHECK(job_counts_.in_flight > 0);
   --job_counts_.in_flight;
   MutexLock lock(&mutex_);
   (void)Tried([this] {
@@ -197,12 +222,14 @@ void TreeState::JobEnded() {
 }
 
 JobContext TreeState::MakeJobContext(uint32_t output_level) {
+  LAVA_DCHECK(output_level < kLevelCountMax);
   JobContext context = instance_->MakeJobContext(output_level);
   context.next_file = [this] { return versions.NewFileId(); };
   return context;
 }
 
 void TreeState::AddTo(PlanInputs* inputs) const {
+  LAVA_DCHECK(inputs != nullptr && version_ != nullptr);
   const SpaceState now = space.state();
   inputs->version = version_;
   inputs->pressure = now.jobs();

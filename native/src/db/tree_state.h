@@ -154,7 +154,7 @@ class TreeState {
                                     std::shared_ptr<const Version> version) const
       LAVA_REQUIRES(mutex_);
   void Publish(std::unique_ptr<ReadView> view) LAVA_REQUIRES(mutex_);
-  void AdoptVersion() LAVA_REQUIRES(mutex_);
+  void AdoptVersion(std::shared_ptr<const Version> version) LAVA_REQUIRES(mutex_);
   void CommitFlush(const std::shared_ptr<FlushGroup>& group) LAVA_REQUIRES(mutex_);
   uint32_t L0Depth() const LAVA_REQUIRES(mutex_);
 

@@ -1,11 +1,29 @@
 #include "db/version_store.h"
 
+#include <algorithm>
+
+#include "base/check.h"
 #include "base/guarded.h"
 #include "os/random.h"
 
 namespace lava {
+namespace {
+
+// Whether none of the files that the last edit removed is still in the version.
+bool HaveLeft(const Version& version) {
+  return std::none_of(version.left.begin(), version.left.end(), [&](const Version::LeftFile& left) {
+    if (left.is_value_file) return version.value_files.contains(left.id);
+    return std::any_of(version.levels.begin(), version.levels.end(), [&](const FileList& level) {
+      return std::any_of(level.begin(), level.end(),
+                         [&](const KeyFileEntry& entry) { return entry.file->id == left.id; });
+    });
+  });
+}
+
+}  // namespace
 
 Status VersionStore::Recover() {
+  LAVA_DCHECK(manifest_ == nullptr);
   LAVA_ASSIGN_OR_RETURN(manifest_, Manifest::Recover({.file_system = options_.file_system,
                                                       .directory = options_.directory,
                                                       .sync = options_.sync}));
@@ -13,12 +31,14 @@ Status VersionStore::Recover() {
 }
 
 void VersionStore::StartFresh() {
+  LAVA_DCHECK(manifest_ == nullptr);
   manifest_ = Manifest::Fresh({.file_system = options_.file_system,
                                .directory = options_.directory,
                                .sync = options_.sync});
 }
 
 void VersionStore::DrawOrigin(VersionEdit* first) {
+  LAVA_DCHECK(first->origins.empty() && !first->next_file_number);
   const os::Random128 random = os::RandomBits128();
   origin_ = {random.high, random.low};
   first->origins.push_back(origin_);
@@ -26,12 +46,14 @@ void VersionStore::DrawOrigin(VersionEdit* first) {
 }
 
 Status VersionStore::Begin(const VersionEdit& first) {
+  LAVA_DCHECK(manifest_ != nullptr);
   LAVA_RETURN_IF_ERROR(manifest_->LogAndApply(first));
   SetNewest();
   return Status::OK();
 }
 
 Status VersionStore::Log(const VersionEdit& edit) {
+  LAVA_DCHECK(manifest_ != nullptr);
   const bool adds_files = !edit.added.empty() || !edit.values_added.empty();
   Status status;
   if (options_.sync && adds_files) {
@@ -54,6 +76,7 @@ Status VersionStore::Log(const VersionEdit& edit) {
                                                  edit.values_added.size() +
                                                  edit.values_removed.size());
   const Version& now = *manifest_->state().version;
+  LAVA_DCHECK(&now == before.get() || HaveLeft(now));
   if (&now == before.get()) return status;
   // Without memory for their names these files stay until the instance is opened again.
   (void)Tried([&] {
@@ -64,12 +87,14 @@ Status VersionStore::Log(const VersionEdit& edit) {
 
 void VersionStore::SetNewest() {
   MutexLock lock(&mutex_);
+  LAVA_DCHECK(manifest_->state().version != nullptr);
   newest_ = manifest_->state().version;
 }
 
 void VersionStore::Fail(const Status& failed_sync) {
   if (failed_sync.ok()) return;
   MutexLock lock(&mutex_);
+  LAVA_DCHECK(status_.ok() || status_.code() == failed_sync.code());
   status_ = failed_sync;
   failed_.store(true, std::memory_order_relaxed);
 }
