@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "base/check.h"
+
 namespace lava {
 
 Status AboveLimit(std::string_view what, const std::string& table, uint64_t bytes,
@@ -43,6 +45,8 @@ Status PartitionRange::CheckBound(const Table& table, Slice bound, std::string_v
 
 void PartitionRange::ForEach(uint64_t table_id, Slice lower, Slice upper,
                              const std::function<void(Slice, Slice)>& range) const {
+  LAVA_DCHECK(lower.empty() || lower.size() >= bytes_);
+  LAVA_DCHECK(upper.empty() || upper.size() >= bytes_);
   uint32_t first = first_, last = last_;
   if (!lower.empty()) first = std::max(first, PartitionOf(lower, bytes_));
   if (!upper.empty()) last = std::min(last, PartitionOf(upper, bytes_));

@@ -262,6 +262,7 @@ class SurvivorCopy {
     next_->BeginReads();
     LAVA_RETURN_IF_ERROR(CopyRead());
     std::swap(next_, read_);
+    LAVA_DCHECK(next_->survivors().empty());
     return Status::OK();
   }
   Status CopyRead() {
@@ -303,6 +304,11 @@ uint32_t HighestLevel(const CollectionInput& input) {
   for (const std::shared_ptr<ValueFileMeta>& file : input.files)
     level = std::min(level, file->level);
   return level;
+}
+
+bool AreDistinct(const std::vector<std::shared_ptr<ValueFileMeta>>& files) {
+  return std::set<std::shared_ptr<ValueFileMeta>>(files.begin(), files.end()).size() ==
+         files.size();
 }
 
 // One run of the collector.
@@ -376,6 +382,7 @@ class Collection {
 Status RunCollection(const JobContext& context, const CollectionInput& input,
                      CollectionOutput* output) {
   *output = {};
+  LAVA_DCHECK(input.version != nullptr && AreDistinct(input.files));
   return Collection(context, input, output).Run();
 }
 

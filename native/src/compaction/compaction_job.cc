@@ -35,6 +35,15 @@ Result<std::vector<std::unique_ptr<MergeRun>>> OpenRuns(const CompactionInput& i
   return runs;
 }
 
+// Whether newer levels come first, and none is below the output.
+bool AreInOrder(const CompactionInput& input) {
+  for (size_t i = 0; i < input.inputs.size(); ++i) {
+    if (input.inputs[i].level > input.output_level) return false;
+    if (i > 0 && input.inputs[i - 1].level >= input.inputs[i].level) return false;
+  }
+  return true;
+}
+
 // Checked first: a file that arrives during the job would have had no tombstones at its start.
 Status AllPresent(const CompactionInput& input) {
   for (const CompactionInput::Level& level : input.inputs)
@@ -92,6 +101,7 @@ Status RunCompaction(const JobContext& context, const CompactionInput& input,
   *output = {};
   LAVA_CHECK(input.version != nullptr && !input.inputs.empty());
   LAVA_CHECK(input.output_level < kLevelCountMax);
+  LAVA_DCHECK(AreInOrder(input));
   LAVA_RETURN_IF_ERROR(AllPresent(input));
   const OlderFiles older(input);
   LAVA_ASSIGN_OR_RETURN(std::vector<std::unique_ptr<MergeRun>> runs, OpenRuns(input));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.h"
+
 namespace lava {
 namespace {
 
@@ -69,6 +71,7 @@ std::shared_ptr<const Version> ScopeOf(const CompactionInput& input) {
       if (Overlaps(*begin, range)) scope->levels[n].push_back(*begin);
   }
   for (const CompactionInput::Level& level : input.inputs) {
+    LAVA_DCHECK(scope->levels[level.level].size() >= level.entries.size());
     for (const KeyFileEntry& entry : level.entries) {
       for (const BlobReference& reference : entry.file->blob_references) {
         const auto known = input.version->blob_files.find(reference.blob_file);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/check.h"
 #include "base/mutex.h"
 
 namespace lava {
@@ -24,6 +25,7 @@ class CloseGuard {
   }
   void Leave() {
     MutexLock lock(&mutex_);
+    LAVA_DCHECK(inside_ > 0);
     if (--inside_ == 0) empty_.NotifyAll();
   }
   /// Closes the guard to new users and waits until no user is inside. False: some user is still

@@ -1,10 +1,27 @@
 #include "db/file_remover.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "base/guarded.h"
 
 namespace lava {
+namespace {
+
+bool HasFile(const Version& version, const std::string& name) {
+  return std::any_of(version.levels.begin(), version.levels.end(),
+                     [&name](const FileList& level) {
+                       return std::any_of(level.begin(), level.end(),
+                                          [&name](const KeyFileEntry& entry) {
+                                            return entry.file->id.FileName() == name;
+                                          });
+                     }) ||
+         std::any_of(version.value_files.begin(), version.value_files.end(),
+                     [&name](const auto& item) { return item.first.ValueFileName() == name; });
+}
+
+}  // namespace
 
 void FileRemover::RemoveObsolete() {
   ObsoleteFiles::Unused unused = tree_->versions.obsolete_files().TakeUnused(), held;
@@ -27,7 +44,10 @@ void FileRemover::RemoveObsolete() {
   tree_->versions.obsolete_files().GiveBack(std::move(held));
   const bool removed = Tried([&] {
     const auto remove = [this](auto* files) {
-      for (; !files->empty(); files->erase(files->begin())) Remove(files->begin()->first);
+      for (; !files->empty(); files->erase(files->begin())) {
+        LAVA_DCHECK(!HasFile(*tree_->versions.newest(), files->begin()->first));
+        Remove(files->begin()->first);
+      }
     };
     remove(&unused.files);
     remove(&unused.log_segments);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/check.h"
 #include "base/guarded.h"
 
 namespace lava {
@@ -103,6 +104,7 @@ void JobScheduler::PlanCompactions() {
     if (!task) break;
     const bool for_order = task->cause == CompactionCause::kOrder;
     StartCompaction(std::move(*task));
+    LAVA_DCHECK(!for_order || running_jobs_.compactions() == 1);
     if (for_order) return;  // it only runs alone
   }
   if (running_jobs_.compactions() > 0) return;
@@ -126,6 +128,7 @@ std::optional<Status> JobScheduler::PlanManual(const ManualCompactions::Current&
   if (wait) return std::nullopt;
   if (!task) return Status::OK();
   StartCompaction(std::move(*task));
+  LAVA_DCHECK(running_jobs_.compactions() == 1);  // it runs alone
   manual_compactions_.SetCompacted(true);
   return std::nullopt;
 }
@@ -184,6 +187,7 @@ void JobScheduler::PlanCollections() {
 }
 
 void JobScheduler::StartCompaction(CompactionTask task) {
+  LAVA_DCHECK(!task.input.inputs.empty() && task.input.version != nullptr);
   const os::Priority priority = task.priority;
   auto shared = std::make_shared<CompactionTask>(std::move(task));
   running_jobs_.Insert(shared);
@@ -208,6 +212,8 @@ void JobScheduler::EndCompaction(const std::shared_ptr<CompactionTask>& task) {
 }
 
 bool JobScheduler::StartCollection(const std::shared_ptr<CollectionTask>& task) {
+  LAVA_DCHECK(!task->input.files.empty() || !task->input.expired.empty());
+  LAVA_DCHECK(task->input.version != nullptr);
   running_jobs_.Insert(task);
   const bool submitted = instance_->TrySubmit(
       os::Priority::kCollection, [this, weak = std::weak_ptr<CollectionTask>(task)] {

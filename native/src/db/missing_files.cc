@@ -1,5 +1,6 @@
 #include "db/missing_files.h"
 
+#include "base/check.h"
 #include "db/db_impl.h"
 #include "job/job_context.h"
 
@@ -21,6 +22,7 @@ void MissingFiles::Insert(std::string name, const File& file) {
   ids_.insert(id.extract(id.begin()));
   ++files_;
   if (file.is_key_file) ++key_files_;
+  LAVA_DCHECK(CheckCounts());
 }
 
 std::optional<MissingFiles::File> MissingFiles::Find(const std::string& name) const {
@@ -44,6 +46,13 @@ void MissingFiles::Erase(const std::string& name) {
   if (found->second.is_key_file) --key_files_;
   ids_.erase(found->second.id);
   by_name_.erase(found);
+  LAVA_DCHECK(CheckCounts());
+}
+
+bool MissingFiles::CheckCounts() const {
+  LAVA_DCHECK(by_name_.size() == files_ && ids_.size() >= files_);
+  LAVA_DCHECK(key_files_ <= files_);
+  return true;
 }
 
 void MissingFiles::Clear() {

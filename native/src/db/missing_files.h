@@ -42,6 +42,9 @@ class MissingFiles {
 
  private:
   void Insert(std::string name, const File& file) LAVA_EXCLUDES(mutex_);
+  // Asserts that the counts agree. Returns true, so that LAVA_DCHECK() calls it in debug builds
+  // only.
+  bool CheckCounts() const LAVA_REQUIRES(mutex_);
 
   mutable Mutex mutex_;
   std::map<std::string, File> by_name_ LAVA_GUARDED_BY(mutex_);

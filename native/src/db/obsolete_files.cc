@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/check.h"
 #include "base/guarded.h"
 
 namespace lava {
@@ -45,6 +46,14 @@ void ObsoleteFiles::EditIsSafe(const VersionEdit& edit) {
   for (const VersionEdit::AddedFile& added : edit.added) Erase(added.entry.file->id.FileName());
   for (const VersionEdit::AddedValueFile& added : edit.values_added)
     Erase(added.file->id.ValueFileName());
+  LAVA_DCHECK(failed_.empty() && CheckSum());
+}
+
+bool ObsoleteFiles::CheckSum() const {
+  uint64_t bytes = 0;
+  for (const auto& [name, file] : files_) bytes += file.bytes;
+  LAVA_DCHECK(bytes == pinned_bytes_);
+  return true;
 }
 
 void ObsoleteFiles::Erase(const std::string& name) {
@@ -56,6 +65,7 @@ void ObsoleteFiles::Erase(const std::string& name) {
 
 void ObsoleteFiles::AddLogSegment(const std::shared_ptr<const ValueLogSegment>& segment,
                                   bool became_file) {
+  LAVA_DCHECK(segment != nullptr);
   MutexLock lock(&mutex_);
   (became_file ? kept_segments_ : dead_segments_)[segment->id().ValueFileName()] = segment;
 }
@@ -90,6 +100,7 @@ bool ObsoleteFiles::TakeStep(std::string* from, Files* unused) {
     pinned_bytes_ -= candidate->second.bytes;
     unused->insert(files_.extract(candidate));
   }
+  LAVA_DCHECK(at != files_.end() || CheckSum());
   if (at == files_.end()) return false;
   *from = at->first;
   return true;

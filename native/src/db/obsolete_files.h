@@ -62,6 +62,9 @@ class ObsoleteFiles {
 
   void AddAll(Files* files) noexcept LAVA_REQUIRES(mutex_);
   void Erase(const std::string& name) LAVA_REQUIRES(mutex_);
+  // Asserts that the sum agrees with a recount. Returns true, so that LAVA_DCHECK() calls it in
+  // debug builds only.
+  bool CheckSum() const LAVA_REQUIRES(mutex_);
   // Looks at the next names from *from on. False: there are no more.
   bool TakeStep(std::string* from, Files* unused);
 

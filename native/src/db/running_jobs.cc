@@ -11,6 +11,7 @@ void RunningJobs::Insert(const std::shared_ptr<CompactionTask>& task) {
   LAVA_DCHECK(compactions_.contains(task) || AreIdle(task->input.merged_values));
   if (!compactions_.insert(task).second) return;
   ++counts_->compactions;
+  LAVA_DCHECK(counts_->compactions == compactions_.size());
   try {
     for (const CompactionInput::Level& level : task->input.inputs) {
       for (const KeyFileEntry& entry : level.entries) {
@@ -30,12 +31,13 @@ void RunningJobs::Insert(const std::shared_ptr<CollectionTask>& task) {
               (AreIdle(task->input.files) && AreIdle(task->input.expired)));
   if (!collections_.insert(task).second) return;
   ++counts_->collections;
+  LAVA_DCHECK(counts_->collections == collections_.size());
 }
 
 void RunningJobs::Remove(const std::shared_ptr<CompactionTask>& task) {
   if (compactions_.erase(task) == 0) return;
-  LAVA_DCHECK(counts_->compactions > 0);
   --counts_->compactions;
+  LAVA_DCHECK(counts_->compactions == compactions_.size());
   for (const CompactionInput::Level& level : task->input.inputs) {
     for (const KeyFileEntry& entry : level.entries) {
       const auto found = busy_entries_.find(std::pair<FileId, Slice>(entry.file->id, entry.lower));
@@ -46,8 +48,8 @@ void RunningJobs::Remove(const std::shared_ptr<CompactionTask>& task) {
 
 void RunningJobs::Remove(const std::shared_ptr<CollectionTask>& task) {
   if (collections_.erase(task) == 0) return;
-  LAVA_DCHECK(counts_->collections > 0);
   --counts_->collections;
+  LAVA_DCHECK(counts_->collections == collections_.size());
 }
 
 void RunningJobs::Clear() {

@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "base/check.h"
 #include "db/writer.h"
 
 // Seals the active memtable. Flushes turn the sealed ones into files.
@@ -28,6 +29,7 @@ void Writer::SealBothLocked(FlushCause cause) {
   const bool logged = wal_->HasUnsealed();
   const bool nothing = active_->empty() && dropped_in_active_.empty() && segments_.empty();
   if (instance_->closed.load() || (nothing && !logged)) return;
+  LAVA_DCHECK(!active_->sealed() && tree_->view()->active == active_);
   // All memory is taken before anything changes.
   auto run = std::make_shared<SealedRun>();
   std::shared_ptr<MemTable> next =
@@ -45,6 +47,9 @@ void Writer::SealBothLocked(FlushCause cause) {
   active_ = prepared.next;
   active_bytes_ = 0;
   tree_->Seal(std::move(prepared));
+  // Both have the same active memtable at any time.
+  LAVA_DCHECK(tree_->view()->active == active_);
+  LAVA_DCHECK(segments_.empty() && !wal_->HasUnsealed());
 }
 
 Status Writer::Seal(FlushCause cause, uint64_t* sealed_through) {
@@ -72,6 +77,7 @@ Status Writer::SealForSnapshot(
 
 void Writer::Begin() {
   MutexLock lock(&mutex_);
+  LAVA_DCHECK(active_ == nullptr && segments_.empty());
   active_ = MemTable::Create(instance_->budget.counter(MemoryPurpose::kMemtables));
   MutexLock state(tree_->mutex());
   tree_->Begin(active_);

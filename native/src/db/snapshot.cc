@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/guarded.h"
 #include "db/db_impl.h"
@@ -10,6 +12,12 @@ uint64_t ArenaBytesOf(const ReadView& view) {
   uint64_t bytes = 0;
   for (const std::shared_ptr<SealedRun>& run : view.sealed) bytes += run->memtable->arena_bytes();
   return bytes;
+}
+
+bool HasNone(const ReadView& view, const std::vector<std::shared_ptr<SealedRun>>& runs) {
+  return std::none_of(view.sealed.begin(), view.sealed.end(), [&runs](const auto& run) {
+    return std::find(runs.begin(), runs.end(), run) != runs.end();
+  });
 }
 
 uint64_t FileBytesOf(const VersionSums& sums) {
@@ -29,7 +37,9 @@ uint64_t NewBytesOf(const VersionEdit& edit) {
 
 void SnapshotRegistry::Add(SnapshotImpl* snapshot) {
   MutexLock lock(&mutex_);
+  LAVA_DCHECK(snapshot->number_ == 0);  // not added before
   snapshot->number_ = quota_->NextSnapshot();
+  LAVA_DCHECK(snapshots_.empty() || snapshots_.rbegin()->first < snapshot->number_);
   snapshots_[snapshot->number_] = snapshot;
   notifier_->Queue(&EventListener::OnSnapshotTaken, [snapshot] { return snapshot->Info(); });
 }
@@ -62,14 +72,20 @@ uint64_t SnapshotRegistry::oldest() const {
 
 void SnapshotRegistry::RunsFlushed(const std::vector<std::shared_ptr<SealedRun>>& runs,
                                    const VersionEdit& edit) {
+  LAVA_DCHECK(!runs.empty());
+  LAVA_DCHECK(edit.removed.empty() && edit.values_removed.empty());
   const uint64_t file_bytes = NewBytesOf(edit);
   std::vector<std::pair<SnapshotImpl*, std::unique_ptr<ReadView>>> flushed;
   MutexLock lock(&mutex_);
   for (const auto& [number, snapshot] : snapshots_) {
     const ViewRef old = snapshot->view_.Get();
     // Flushes are installed oldest run first, and a view has all runs of a flush or none of them.
-    if (old->sealed.empty() || old->sealed.back() != runs.back()) continue;
+    if (old->sealed.empty() || old->sealed.back() != runs.back()) {
+      LAVA_DCHECK(HasNone(*old, runs));
+      continue;
+    }
     LAVA_CHECK(old->sealed.size() >= runs.size());
+    LAVA_DCHECK(std::equal(runs.rbegin(), runs.rend(), old->sealed.rbegin()));
     auto view = std::make_unique<ReadView>();
     view->sealed.assign(old->sealed.begin(), old->sealed.end() - runs.size());
     view->version = old->version;

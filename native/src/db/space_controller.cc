@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
+
 namespace lava {
 
 SpaceController::SpaceController(const SpaceLimits& limits, uint64_t slowed_bytes_per_second,
@@ -126,7 +128,9 @@ Status SpaceController::Full() const {
 
 // L0 is left out: its records of now came after the records that were compacted.
 void SpaceController::LearnMet(const CompactionInput& input, const CompactionOutput& output) {
+  LAVA_DCHECK(!input.inputs.empty());
   const uint32_t level = input.inputs.front().level;
+  LAVA_DCHECK(level < kLevelCountMax);
   if (level == 0 || input.output_level != level + 1) return;
   uint64_t upper = 0, all = 0, left = output.records_expired;
   for (const CompactionInput::Level& from : input.inputs) {
@@ -143,6 +147,7 @@ void SpaceController::LearnMet(const CompactionInput& input, const CompactionOut
   MutexLock lock(&mutex_);
   double& known = state_.met.part[level];
   known = met_known_[level] ? (3 * known + met) / 4 : met;
+  LAVA_DCHECK(known >= 0 && known <= 1);
   met_known_[level] = true;
 }
 

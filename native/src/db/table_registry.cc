@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
+
 namespace lava {
 
 Status TableRegistry::Validate(std::string_view name, const TableOptions& options) {
@@ -27,11 +29,13 @@ Status TableRegistry::Refuse(const Table* table) const {
 
 void TableRegistry::Recover(std::map<uint64_t, TableRegistration> known) {
   MutexLock lock(&mutex_);
+  LAVA_DCHECK(handles_.empty());
   known_ = std::move(known);
 }
 
 std::optional<TableRegistration> TableRegistry::ReplayDrop(uint64_t id) {
   MutexLock lock(&mutex_);
+  LAVA_DCHECK(handles_.empty());  // nobody else has the instance yet
   auto node = known_.extract(id);
   if (!node) return std::nullopt;
   return std::move(node.mapped());
@@ -74,9 +78,11 @@ TableImpl* TableRegistry::Register(const TableRegistration& table, uint64_t leas
 }
 
 void TableRegistry::Drop(TableImpl* table) noexcept {
+  LAVA_DCHECK(table->registry() == this && !table->dropped());
   table->SetDropped();
   table->dead().Clear();
   MutexLock lock(&mutex_);
+  LAVA_DCHECK(known_.contains(table->id()) && handles_.contains(table->id()));
   known_.erase(table->id());
   dropped_.insert(handles_.extract(table->id()));
 }
@@ -113,6 +119,7 @@ std::map<uint64_t, TableOptions> TableRegistry::Options() const {
   MutexLock lock(&mutex_);
   std::map<uint64_t, TableOptions> options;
   for (const auto& [id, table] : handles_) {
+    LAVA_DCHECK(known_.contains(id));
     TableOptions now = table->options();
     now.separation_bytes = table->separation_now();
     options.emplace_hint(options.end(), id, now);

@@ -92,6 +92,7 @@ Status Writer::LogAppended(const TableImpl& table, Slice internal_key, Slice seg
 // The reference, which is of LogValue() or LogAppended(), takes the value's place.
 void Writer::PutLogged(const TableImpl& table, Slice internal_key, uint32_t prefix_bytes,
                        Slice reference) {
+  LAVA_DCHECK(!reference.empty() && !segments_.empty());
   if (table.kind() != TableKind::kList)
     return active_->PutReference(internal_key, prefix_bytes, reference);
   std::string part;
@@ -100,6 +101,7 @@ void Writer::PutLogged(const TableImpl& table, Slice internal_key, uint32_t pref
 }
 
 void Writer::AppendLogged(Slice internal_key, uint32_t prefix_bytes, Slice reference) {
+  LAVA_DCHECK(!reference.empty() && !segments_.empty());
   std::string part;
   AppendListSegment(ListSegment::kReference, reference, &part);
   active_->AppendParts(internal_key, prefix_bytes, part);
@@ -128,6 +130,7 @@ Status Writer::LogValues(const WriteBatch& batch, std::vector<std::string>* refe
     auto& table = *static_cast<TableImpl*>(operation.table);
     const Slice value = batch.value(operation);
     const bool put = operation.kind == WriteBatch::Kind::kPut;
+    LAVA_DCHECK(references->empty() || references->size() == batch.count());
     if (put) separation_tuner_->CountPut(&table, value.size());
     const bool oversize = instance_->IsOversize(value);
     if (!oversize && (!put || !separation_tuner_->IsLarge(table, value.size()))) continue;

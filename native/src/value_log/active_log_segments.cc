@@ -1,5 +1,7 @@
 #include "value_log/active_log_segments.h"
 
+#include "base/check.h"
+
 namespace lava {
 namespace {
 
@@ -22,12 +24,14 @@ void ActiveLogSegments::PrepareForValue(uint64_t bytes) {
 }
 
 void ActiveLogSegments::ValueAppended(uint64_t bytes_before) {
+  LAVA_DCHECK(values_ != nullptr && values_->bytes() >= bytes_before);
   value_bytes_ += values_->bytes() - bytes_before;
   full_ =
       !values_->sound() || value_bytes_ >= value_file_bytes_ || values_->records() >= kRecordsMax;
 }
 
 void ActiveLogSegments::EntryAppended(uint64_t bytes_before) {
+  LAVA_DCHECK(changelog_ != nullptr && changelog_->bytes() >= bytes_before);
   entry_bytes_ += changelog_->bytes() - bytes_before;
   // Without this bound values that were overwritten in the memtable would take space until other
   // writes fill it.
@@ -37,6 +41,7 @@ void ActiveLogSegments::EntryAppended(uint64_t bytes_before) {
 std::vector<std::shared_ptr<ValueLogSegment>> ActiveLogSegments::Seal() {
   EndValues();
   EndChangelog();
+  LAVA_DCHECK(values_ == nullptr && changelog_ == nullptr);
   value_bytes_ = entry_bytes_ = 0;
   full_ = false;
   return std::exchange(all_, {});

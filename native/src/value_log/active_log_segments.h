@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "value_log/changelog_segment.h"
 #include "value_log/value_log_segment.h"
 
@@ -38,9 +39,13 @@ class ActiveLogSegments {
   /// The memtable may refer to this segment, too.
   void Add(std::shared_ptr<ValueLogSegment> segment) { all_.push_back(std::move(segment)); }
   /// Values go to this segment from now on, which was added.
-  void BeginValues(std::shared_ptr<ValueLogSegment> segment) { values_ = std::move(segment); }
+  void BeginValues(std::shared_ptr<ValueLogSegment> segment) {
+    LAVA_DCHECK(!all_.empty() && all_.back() == segment);
+    values_ = std::move(segment);
+  }
   /// Entries go to this segment from now on, which was added.
   void BeginChangelog(std::shared_ptr<ChangelogSegment> segment) {
+    LAVA_DCHECK(!all_.empty() && all_.back() == segment);
     changelog_ = std::move(segment);
   }
   /// A value of this size is about to be written. If it is so large that it must not follow other

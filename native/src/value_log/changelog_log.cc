@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/check.h"
+
 namespace lava {
 namespace {
 
@@ -133,6 +135,7 @@ void ChangelogLog::Hold(uint64_t first, HeldSegment segment) {
 }
 
 void ChangelogLog::BeginSegment(const std::shared_ptr<ChangelogSegment>& segment) {
+  LAVA_DCHECK(segment != nullptr && segment->id().number != 0);
   // Held and current in one step: otherwise FindReleased() could take the segment for one that has
   // ended without entries.
   MutexLock lock(&mutex_);
@@ -152,6 +155,7 @@ ChangelogLog::Sequence ChangelogLog::TakeSequence() {
 
 void ChangelogLog::Logged() {
   MutexLock lock(&mutex_);
+  LAVA_DCHECK(skipped_ > 0);  // the entry's own sequence counts until now
   skipped_ = 0;
 }
 

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/check.h"
 #include "base/mutex.h"
 #include "manifest/version.h"
 #include "memory/memory_counter.h"
@@ -50,7 +51,10 @@ class ChangelogSegment final : public ValueLogSegment {
                      bool synced, LoggedRecord* entry, ValueReference* reference);
   /// Removes the value of the last AppendEntry() from the index because it was not put after all.
   /// The entry stays. Threads: as AppendEntry().
-  void Withdraw() { named_.pop_back(); }
+  void Withdraw() {
+    LAVA_DCHECK(!named_.empty());
+    named_.pop_back();
+  }
 
   /// Makes the segment a complete value file. Later calls return the result of the first one.
   /// Errors: as ValueLogWriter::Finish(); the values in the segment can still be read.

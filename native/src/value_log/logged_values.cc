@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/check.h"
+
 namespace lava {
 namespace {
 
@@ -17,6 +19,7 @@ constexpr uint64_t kSharedLivePercentMin = 50;
 LoggedValues::LoggedValues(const std::vector<std::shared_ptr<ValueLogSegment>>& segments) {
   for (const std::shared_ptr<ValueLogSegment>& segment : segments)
     segments_[segment->id()].log = segment;
+  LAVA_DCHECK(segments_.size() == segments.size());
 }
 
 LoggedValues::LoggedSegment* LoggedValues::Of(const ValueReference& reference) {
@@ -41,6 +44,7 @@ void LoggedValues::Weigh(const Record& record) {
 
 void LoggedValues::Choose(SegmentOutput* output) {
   for (auto& [id, segment] : segments_) {
+    LAVA_DCHECK(!segment.kept && !segment.ended);  // called once
     auto* const shared = dynamic_cast<ChangelogSegment*>(segment.log.get());
     const uint64_t percent_min = shared != nullptr ? kSharedLivePercentMin : kLivePercentMin;
     if (segment.live_bytes * 100 < segment.log->bytes() * percent_min) continue;

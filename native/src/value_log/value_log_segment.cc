@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
+
 namespace lava {
 namespace {
 
@@ -33,6 +35,7 @@ Result<std::shared_ptr<ValueLogSegment>> ValueLogSegment::Create(fs::FileSystem*
 
 Status ValueLogSegment::Settle(Status appended, bool synced) {
   if (appended.ok()) appended = synced ? writer_->Sync() : writer_->Flush();
+  LAVA_DCHECK(writer_->bytes() >= bytes_);
   bytes_ = writer_->bytes();
   if (!appended.ok()) sound_ = false;
   return appended;

@@ -1,10 +1,12 @@
 #include "wal/wal_record.h"
 
+#include "base/check.h"
 #include "base/coding.h"
 
 namespace lava {
 
 void WalRecord::Add(Kind kind, Slice internal_key, uint32_t prefix_bytes, Slice value) {
+  LAVA_DCHECK(prefix_bytes <= internal_key.size());
   bytes_.push_back(static_cast<char>(kind));
   PutVarint32(&bytes_, prefix_bytes);
   PutLengthPrefixed(&bytes_, internal_key);

@@ -1,11 +1,13 @@
 #include "wal/write_ahead_log.h"
 
+#include "base/check.h"
 #include "base/coding.h"
 #include "value/value_log_writer.h"
 
 namespace lava {
 
 void WriteAheadLog::Open(std::unique_ptr<Wal> wal, std::optional<uint64_t> flushed) {
+  LAVA_DCHECK(wal_ == nullptr && wal != nullptr);
   wal_ = std::move(wal);
   MutexLock lock(&mutex_);
   sealed_through_ = flushed.value_or(0);
@@ -26,6 +28,7 @@ uint64_t WriteAheadLog::LoggedUnder() const {
 
 Status WriteAheadLog::WriteReference(Slice internal_key, uint32_t prefix_bytes, Slice reference) {
   if (!enabled()) return Status::OK();
+  LAVA_DCHECK(!reference.empty());
   MutexLock lock(&mutex_);
   record_.Clear();
   record_.AddLogged(internal_key, prefix_bytes, LoggedUnder(), reference);
@@ -35,6 +38,7 @@ Status WriteAheadLog::WriteReference(Slice internal_key, uint32_t prefix_bytes, 
 Status WriteAheadLog::WriteBatchOf(const WriteBatch& batch,
                                    const std::vector<std::string>& references) {
   if (!enabled()) return Status::OK();
+  LAVA_DCHECK(references.empty() || references.size() == batch.count());
   MutexLock lock(&mutex_);
   record_.Clear();
   for (size_t i = 0; i < batch.count(); ++i) {
