@@ -7,7 +7,7 @@
 namespace lava {
 
 void RunningJobs::Insert(const std::shared_ptr<CompactionTask>& task) {
-  LAVA_DCHECK(task != nullptr && !task->input.inputs.empty());
+  LAVA_DCHECK(task != nullptr);
   LAVA_DCHECK(compactions_.contains(task) || AreIdle(task->input.merged_values));
   if (!compactions_.insert(task).second) return;
   ++counts_->compactions;

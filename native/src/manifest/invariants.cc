@@ -77,9 +77,20 @@ void CheckLocations(const Version& version, const FileId& id, const BlobFile& bl
   }
 }
 
+// A replay applies thousands of edits, and a check of each visits all files.
+constexpr size_t kFilesMax = 200;
+
+size_t FilesIn(const Version& version) {
+  size_t files = version.value_files.size();
+  for (const FileList& level : version.levels) files += level.size();
+  return files;
+}
+
 }  // namespace
 
 bool CheckInvariants(const Version& version) {
+  LAVA_DCHECK(version.sums == CountSums(version));
+  if (FilesIn(version) > kFilesMax) return true;
   for (uint32_t n = 0; n < kLevelCountMax; ++n) CheckLevel(version.levels[n], n > 0);
   const std::map<FileId, BlobFile> counted = CountReferences(version);
   LAVA_DCHECK(counted.size() == version.blob_files.size());
@@ -100,7 +111,6 @@ bool CheckInvariants(const Version& version) {
     LAVA_DCHECK(entry.locations > 0 && entry.locations == locations[id]);
     LAVA_DCHECK(entry.garbage == GarbageOf(version, *entry.file));
   }
-  LAVA_DCHECK(version.sums == CountSums(version));
   return true;
 }
 
