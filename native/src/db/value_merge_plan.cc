@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "manifest/garbage.h"
+
 namespace lava {
 namespace {
 
@@ -30,21 +32,20 @@ Reach ReachOf(const CompactionInput& input) {
   return reach;
 }
 
-// Raw bytes of the file's values that the inputs reference. A blob file that several files hold is
-// divided evenly between them.
-uint64_t ReachedOf(const ValueFileMeta& file, const Version& version, const Reach& reach) {
-  uint64_t bytes = 0;
-  for (const BlobReference& reference : file.blob_files) {
-    const auto named = reach.by_blob_file.find(reference.blob_file);
-    const auto blob_file = version.blob_files.find(reference.blob_file);
-    if (named == reach.by_blob_file.end() || blob_file == version.blob_files.end()) continue;
+// Raw bytes of values that the inputs reference, by the value file that holds them. A blob file
+// that several files hold is divided evenly between them.
+std::map<FileId, uint64_t> ReachedBytes(const Version& version, const Reach& reach) {
+  std::map<FileId, uint64_t> reached;
+  for (const auto& [id, named_bytes] : reach.by_blob_file) {
+    const auto blob_file = version.blob_files.find(id);
+    if (blob_file == version.blob_files.end()) continue;
     std::set<const ValueFileMeta*> holders;
     for (const BlobLocation& location : blob_file->second->locations)
       holders.insert(location.file.get());
-    bytes += holders.size() > 1 ? std::min(named->second / holders.size(), reference.raw_bytes)
-                                : std::min(named->second, reference.raw_bytes);
+    for (const ValueFileMeta* const holder : holders)
+      reached[holder->id] += std::min(named_bytes / holders.size(), HeldBy(*holder, id));
   }
-  return bytes;
+  return reached;
 }
 
 }  // namespace
@@ -55,9 +56,9 @@ ValueMergePlan FindMergeable(const CompactionInput& input) {
   if (version.value_files.empty() || input.output_level == 0) return plan;
   const Reach reach = ReachOf(input);
   if (reach.by_blob_file.empty()) return plan;
-  for (const auto& [id, entry] : version.value_files) {
+  for (const auto& [id, reached] : ReachedBytes(version, reach)) {
+    const Version::ValueFileEntry& entry = version.value_files.at(id);
     const ValueFileMeta& file = *entry.file;
-    const uint64_t reached = ReachedOf(file, version, reach);
     const Slice lower = std::max<Slice>(file.lower, reach.lower);
     const Slice upper = std::min<Slice>(file.upper, reach.upper);
     if (reached == 0 || lower >= upper) continue;

@@ -17,21 +17,20 @@ struct BlobFileSums {
   bool inherited = false;       // not all values are in the file in which they were first written
 };
 
-uint64_t HeldBy(const ValueFileMeta& file, const FileId& blob_file) {
-  const auto it = std::lower_bound(
-      file.blob_files.begin(), file.blob_files.end(), blob_file,
-      [](const BlobReference& reference, const FileId& id) { return reference.blob_file < id; });
-  return it != file.blob_files.end() && it->blob_file == blob_file ? it->raw_bytes : 0;
-}
-
 BlobFileSums SumsOf(const FileId& id, const BlobFile& blob_file) {
   BlobFileSums sums;
-  std::set<const ValueFileMeta*> files;
-  for (const BlobLocation& location : blob_file.locations)
-    if (files.insert(location.file.get()).second) sums.held += HeldBy(*location.file, id);
+  if (blob_file.locations.size() == 1) {  // as a rule: without the set
+    const ValueFileMeta& file = *blob_file.locations[0].file;
+    sums.held = HeldBy(file, id);
+    sums.inherited = !IsFirstWrittenIn(id, file.id);
+  } else {
+    std::set<const ValueFileMeta*> files;
+    for (const BlobLocation& location : blob_file.locations)
+      if (files.insert(location.file.get()).second) sums.held += HeldBy(*location.file, id);
+    sums.inherited = files.size() != 1 || !IsFirstWrittenIn(id, (*files.begin())->id);
+  }
   sums.referenced = std::min(sums.held, blob_file.raw_bytes + blob_file.clipped_raw_bytes);
   sums.referenced_min = std::min(sums.held, blob_file.raw_bytes);
-  sums.inherited = files.size() != 1 || !IsFirstWrittenIn(id, (*files.begin())->id);
   return sums;
 }
 
@@ -43,6 +42,13 @@ uint64_t Share(uint64_t part, uint64_t of, uint64_t whole) {
 }
 
 }  // namespace
+
+uint64_t HeldBy(const ValueFileMeta& file, const FileId& blob_file) {
+  const auto it = std::lower_bound(
+      file.blob_files.begin(), file.blob_files.end(), blob_file,
+      [](const BlobReference& reference, const FileId& id) { return reference.blob_file < id; });
+  return it != file.blob_files.end() && it->blob_file == blob_file ? it->raw_bytes : 0;
+}
 
 ValueGarbage GarbageOf(const Version& version, const ValueFileMeta& file) {
   ValueGarbage garbage;

@@ -8,6 +8,9 @@
 
 namespace lava {
 
+/// Raw bytes of the blob file's values in this value file. 0 if it has none of them.
+uint64_t HeldBy(const ValueFileMeta& file, const FileId& blob_file);
+
 /// The garbage of a value file: raw bytes of values that no reference in the version reaches.
 /// A reference hidden by a newer record still counts as reaching its value until a compaction drops
 /// the reference (hidden garbage, as Scavenger calls it).
