@@ -19,6 +19,12 @@ struct FileId {
   Origin origin;
   uint64_t number = 0;
   auto operator<=>(const FileId&) const = default;
+  // Written out, because compilers do not inline the default one, and maps compare often.
+  friend bool operator<(const FileId& a, const FileId& b) {
+    if (a.origin.high != b.origin.high) return a.origin.high < b.origin.high;
+    if (a.origin.low != b.origin.low) return a.origin.low < b.origin.low;
+    return a.number < b.number;
+  }
   std::string FileName() const;       // of a key SST: "<origin>-<number>.ksst"
   std::string ValueFileName() const;  // of a value SST: "<origin>-<number>.vsst"
 };

@@ -44,11 +44,10 @@ bool HoldsLists(const ValueFileMeta& file, const std::map<uint64_t, TableOptions
 std::shared_ptr<const BlobFile> InScope(const BlobFile& blob_file, const CompactionInput& input) {
   auto part = std::make_shared<BlobFile>();
   part->expired_to_ms = blob_file.expired_to_ms;
-  std::copy_if(blob_file.locations.begin(), blob_file.locations.end(),
-               std::back_inserter(part->locations), [&](const BlobLocation& location) {
-                 return input.merged_values.contains(location.file.get()) ||
-                        HoldsLists(*location.file, input.tables);
-               });
+  for (const BlobLocation& location : blob_file.locations)
+    if (input.merged_values.contains(location.file.get()) ||
+        HoldsLists(*location.file, input.tables))
+      part->locations.push_back(location);
   return part->expired_to_ms.empty() && part->locations.empty() ? nullptr : part;
 }
 

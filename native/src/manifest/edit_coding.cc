@@ -55,9 +55,14 @@ void PutFileMeta(const FileMeta& meta, std::string* out) {
 void PutBlobFiles(const std::vector<BlobReference>& blob_files, std::string* out) {
   PutVarint64(out, blob_files.size());
   for (const BlobReference& reference : blob_files) {
-    PutFileId(reference.blob_file, out);
-    PutVarint64(out, reference.records);
-    PutVarint64(out, reference.raw_bytes);
+    // Appended at once: key files have hundreds of references.
+    char buffer[2 * sizeof(uint64_t) + 3 * kVarint64BytesMax];
+    EncodeFixed64(buffer, reference.blob_file.origin.high);
+    EncodeFixed64(buffer + sizeof(uint64_t), reference.blob_file.origin.low);
+    char* end = EncodeVarint64(buffer + 2 * sizeof(uint64_t), reference.blob_file.number);
+    end = EncodeVarint64(end, reference.records);
+    end = EncodeVarint64(end, reference.raw_bytes);
+    out->append(buffer, static_cast<size_t>(end - buffer));
   }
 }
 

@@ -16,6 +16,7 @@
 #include "base/value_reference.h"
 #include "lava/options.h"
 #include "lava/slice.h"
+#include "manifest/blob_locations.h"
 #include "manifest/on_demand_reader.h"
 
 namespace lava {
@@ -112,19 +113,12 @@ class FileRange {
   FileList::const_iterator begin_, end_;
 };
 
-/// Where values of a blob file are now: the value file that holds those with keys in [lower,
-/// upper).
-struct BlobLocation {
-  std::shared_ptr<ValueFileMeta> file;
-  std::string lower, upper;
-};
-
 /// A logical file in which values were first written, and the value files that hold them now. At
 /// least one key file of the version references it. Some references to it may be stale: a newer
 /// record of their key exists, and their value is gone.
 struct BlobFile {
-  std::vector<BlobLocation> locations;  // a key may have two: a hot one and a cold one
-  uint64_t named_by = 0;                // number of entries of key files
+  BlobLocations locations;  // a key may have two: a hot one and a cold one
+  uint64_t named_by = 0;    // number of entries of key files
   // Sums over these entries. Which part of a clipped entry is visible is unknown.
   uint64_t records = 0, raw_bytes = 0;
   uint64_t clipped_records = 0, clipped_raw_bytes = 0;

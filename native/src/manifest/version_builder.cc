@@ -57,6 +57,10 @@ void AddTo(uint64_t* sum, uint64_t by, bool added) { *sum += added ? by : 0 - by
 
 }  // namespace
 
+bool VersionBuilder::BlobFileChange::any() const {
+  return (named_by | records | raw_bytes | clipped_records | clipped_raw_bytes) != 0;
+}
+
 Status VersionBuilder::Apply(const VersionEdit& edit) {
   LAVA_DCHECK(version_ != nullptr);
   LAVA_DCHECK(blob_files_.empty() && value_files_.empty());  // called once
@@ -64,6 +68,7 @@ Status VersionBuilder::Apply(const VersionEdit& edit) {
   LAVA_RETURN_IF_ERROR(RemoveValueFiles(edit));
   LAVA_RETURN_IF_ERROR(RemoveEntries(edit));
   LAVA_RETURN_IF_ERROR(AddEntries(edit));
+  AddReferences();
   LAVA_RETURN_IF_ERROR(AddValueFiles(edit));
   ExpireBlobFiles(edit);
   PruneBlobFiles();
@@ -81,9 +86,10 @@ Status VersionBuilder::RemoveValueFiles(const VersionEdit& edit) {
     const std::shared_ptr<ValueFileMeta> file = entry->second.file;
     for (const BlobReference& reference : file->blob_files) {
       if (!version_->blob_files.contains(reference.blob_file)) continue;
+      BlobFile* const blob_file = Change(reference.blob_file);
+      Touch(*blob_file);
       const auto is_it = [&id](const BlobLocation& location) { return location.file->id == id; };
-      for (size_t n = std::erase_if(Change(reference.blob_file)->locations, is_it); n > 0; --n)
-        DropLocation(id);
+      for (size_t n = blob_file->locations.EraseIf(is_it); n > 0; --n) DropLocation(id);
     }
     LAVA_DCHECK(!version_->value_files.contains(id));
   }
@@ -105,7 +111,7 @@ Status VersionBuilder::RemoveEntries(const VersionEdit& edit) {
     // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
     const KeyFileEntry entry = *at;
     removed_files_[removed.id] = entry.file;
-    NameBlobFiles(entry, false);
+    CountReferences(entry, false);
     CountEntry(removed.level, entry, false, [&] { level.erase(at); });
   }
   return Status::OK();
@@ -131,7 +137,7 @@ Status VersionBuilder::AddEntry(const VersionEdit::AddedFile& added) {
       return Overlap(*std::prev(at), entry, added.level);
     if (at != level.end() && entry.upper > at->lower) return Overlap(entry, *at, added.level);
   }
-  NameBlobFiles(entry, true);
+  CountReferences(entry, true);
   CountEntry(added.level, entry, true, [&] { level.insert(at, entry); });
   return Status::OK();
 }
@@ -142,7 +148,7 @@ Status VersionBuilder::AddValueFiles(const VersionEdit& edit) {
     const FileId& id = added.file->id;
     if (version_->value_files.contains(id)) return Refused(id, "is in the version already");
     for (const VersionEdit::AddedValueFile::Location& location : added.locations) {
-      std::vector<BlobLocation>& locations = Change(location.blob_file)->locations;
+      BlobLocations& locations = Change(location.blob_file)->locations;
       const bool twice =
           std::any_of(locations.begin(), locations.end(), [&](const BlobLocation& there) {
             return there.file->id == id && there.lower == location.lower;
@@ -155,9 +161,22 @@ Status VersionBuilder::AddValueFiles(const VersionEdit& edit) {
     entry.file = added.file;
     entry.locations = static_cast<uint32_t>(added.locations.size());
     CountValueFile(*added.file, true, &version_->sums);
-    value_files_.insert(id);
+    value_files_.push_back(id);
   }
   return Status::OK();
+}
+
+void VersionBuilder::AddReferences() {
+  for (const auto& [id, change] : blob_files_) {
+    if (!change.any()) continue;
+    BlobFile* const blob_file = Change(id);
+    blob_file->named_by += change.named_by;
+    blob_file->records += change.records;
+    blob_file->raw_bytes += change.raw_bytes;
+    blob_file->clipped_records += change.clipped_records;
+    blob_file->clipped_raw_bytes += change.clipped_raw_bytes;
+    LAVA_DCHECK(static_cast<int64_t>(blob_file->named_by) >= 0);
+  }
 }
 
 void VersionBuilder::ExpireBlobFiles(const VersionEdit& edit) {
@@ -170,30 +189,33 @@ void VersionBuilder::ExpireBlobFiles(const VersionEdit& edit) {
 }
 
 void VersionBuilder::PruneBlobFiles() {
-  std::erase_if(blob_files_, [this](const auto& changed) {
-    const auto& [id, blob_file] = changed;
+  for (auto& [id, change] : blob_files_) {
+    if (change.changed == nullptr || change.changed->named_by > 0) continue;
     LAVA_DCHECK(version_->blob_files.contains(id));
-    if (blob_file->named_by > 0) return false;
-    for (const BlobLocation& location : blob_file->locations) DropLocation(location.file->id);
+    Touch(*change.changed);
+    for (const BlobLocation& location : change.changed->locations) DropLocation(location.file->id);
     version_->blob_files.erase(id);
-    return true;
-  });
+    change.changed.reset();
+  }
 }
 
-// The sums of the previous objects were subtracted when Change() copied them.
+// The memory of the previous objects was subtracted when Change() copied them.
 void VersionBuilder::CountBlobFiles() {
-  for (const auto& [id, blob_file] : blob_files_) {
-    version_->sums.memory_bytes += MemoryOf(*blob_file);
-    Touch(*blob_file);
+  for (const auto& [id, change] : blob_files_) {
+    if (change.changed == nullptr) continue;
+    version_->sums.memory_bytes += MemoryOf(*change.changed);
+    Touch(*change.changed);
   }
 }
 
 void VersionBuilder::JudgeGarbage() {
+  std::sort(value_files_.begin(), value_files_.end());
+  value_files_.erase(std::unique(value_files_.begin(), value_files_.end()), value_files_.end());
   for (const FileId& id : value_files_) {
     const auto entry = version_->value_files.find(id);
     if (entry == version_->value_files.end()) continue;
     const ValueGarbage garbage = GarbageOf(*version_, *entry->second.file);
-    version_->value_files.Mutable(entry).garbage = garbage;
+    if (garbage != entry->second.garbage) version_->value_files.Mutable(entry).garbage = garbage;
   }
 }
 
@@ -215,9 +237,15 @@ void VersionBuilder::CountEntry(uint32_t level, const KeyFileEntry& entry, bool 
     AddTo(&sums.file_bytes, file.bytes, is_there);
     AddTo(&sums.referenced_bytes, ReferencedBytes(file), is_there);
   };
-  const std::optional<uint32_t> before = HighestStand(*version_, file);
-  change();
-  const std::optional<uint32_t> after = HighestStand(*version_, file);
+  std::optional<uint32_t> before, after;
+  if (entry.clipped()) {
+    before = HighestStand(*version_, file);
+    change();
+    after = HighestStand(*version_, file);
+  } else {  // the file's only entry, because each key is visible at most once
+    (added ? after : before) = level;
+    change();
+  }
   LAVA_DCHECK(!added || (after && *after <= level));
   LAVA_DCHECK(added || (before && *before <= level));
   if (before != after) {
@@ -229,20 +257,18 @@ void VersionBuilder::CountEntry(uint32_t level, const KeyFileEntry& entry, bool 
   AddTo(&version_->sums.memory_bytes, MemoryOf(entry), added);
 }
 
-void VersionBuilder::NameBlobFiles(const KeyFileEntry& entry, bool added) {
+void VersionBuilder::CountReferences(const KeyFileEntry& entry, bool added) {
+  const bool clipped = entry.clipped();
   for (const BlobReference& reference : entry.file->blob_references) {
-    BlobFile* const blob_file = Change(reference.blob_file);
-    LAVA_DCHECK(added || blob_file->named_by > 0);
-    AddTo(&blob_file->named_by, 1, added);
-    AddTo(entry.clipped() ? &blob_file->clipped_records : &blob_file->records, reference.records,
-          added);
-    AddTo(entry.clipped() ? &blob_file->clipped_raw_bytes : &blob_file->raw_bytes,
-          reference.raw_bytes, added);
+    BlobFileChange& change = blob_files_[reference.blob_file];
+    AddTo(&change.named_by, 1, added);
+    AddTo(clipped ? &change.clipped_records : &change.records, reference.records, added);
+    AddTo(clipped ? &change.clipped_raw_bytes : &change.raw_bytes, reference.raw_bytes, added);
   }
 }
 
 BlobFile* VersionBuilder::Change(const FileId& id) {
-  std::shared_ptr<BlobFile>& changed = blob_files_[id];
+  std::shared_ptr<BlobFile>& changed = blob_files_[id].changed;
   if (changed != nullptr) return changed.get();
   std::shared_ptr<const BlobFile>& slot = version_->blob_files[id];
   if (slot == nullptr) {
@@ -251,14 +277,14 @@ BlobFile* VersionBuilder::Change(const FileId& id) {
     changed = std::make_shared<BlobFile>(*slot);
     LAVA_DCHECK(version_->sums.memory_bytes >= MemoryOf(*slot));
     version_->sums.memory_bytes -= MemoryOf(*slot);
-    Touch(*slot);
   }
   slot = changed;
   return changed.get();
 }
 
 void VersionBuilder::Touch(const BlobFile& blob_file) {
-  for (const BlobLocation& location : blob_file.locations) value_files_.insert(location.file->id);
+  for (const BlobLocation& location : blob_file.locations)
+    value_files_.push_back(location.file->id);
 }
 
 void VersionBuilder::DropLocation(const FileId& file) {

@@ -180,6 +180,26 @@ TEST(VersionBuilder, KeepsSumsAndGarbageAsACountOfAllGivesThem) {
   }
 }
 
+// The cost of an edit is that of the blob files that it changes.
+TEST(VersionBuilder, ABlobFileWhoseCountsRemainIsNotCopied) {
+  BlobFilesForTest blob_files;
+  const KeyFileEntry input = WholeOf(KeyFileOf(1, {{IdOf(10), 4, 400}, {IdOf(11), 2, 200}}));
+  blob_files.Flush(input, {NewValueFile(10, 5, 500), NewValueFile(11, 5, 500)});
+  const std::shared_ptr<const Version> before = blob_files.state().version;
+
+  VersionEdit edit;
+  edit.Remove(0, input);
+  edit.Add(1, WholeOf(KeyFileOf(2, {{IdOf(10), 4, 400}, {IdOf(11), 1, 100}})));
+  blob_files.Apply(edit);
+  const std::shared_ptr<const Version> after = blob_files.state().version;
+  EXPECT_EQ(after->blob_files.at(IdOf(10)), before->blob_files.at(IdOf(10)));
+  EXPECT_NE(after->blob_files.at(IdOf(11)), before->blob_files.at(IdOf(11)));
+  EXPECT_EQ(after->blob_files.at(IdOf(11))->records, 1u);
+  EXPECT_EQ(after->blob_files.at(IdOf(11))->locations.data(),
+            before->blob_files.at(IdOf(11))->locations.data())
+      << "the locations are shared";
+}
+
 TEST(VersionBuilder, LeavesOlderVersionsAsTheyWere) {
   RandomTree tree(9);
   std::vector<std::pair<std::shared_ptr<const Version>, std::string>> older;
