@@ -125,6 +125,8 @@ DEFECTS = [
     Defect("a value file that the inputs of a compaction name is not merged along",
            "src/db/value_merge_plan.cc", "HeldBy(*holder, id));",
            "HeldBy(*holder, id) * (holders.size() - 1));", ("db",)),
+    Defect("a flush that a plan adopted takes the next one with it", "src/db/tree_state.cc",
+           "  if (!sealed_.IsOldest(*group)) return;\n  adoption_due_ = true;", "  adoption_due_ = true;", ("db",)),
     Defect("value files that nothing names stay", "src/db/version_store.cc",
            "obsolete_files_.Add(left.name(), left.file);",
            "if (!left.is_value_file) obsolete_files_.Add(left.name(), left.file);", ANSWERS),

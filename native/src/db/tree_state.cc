@@ -152,6 +152,9 @@ void TreeState::Adopt() {
 }
 
 void TreeState::AdoptFlush(const std::shared_ptr<FlushGroup>& group) {
+  // If there was no memory to adopt the group when its edit was logged, a plan may have adopted it
+  // since: a plan does not hold the mutex of installs.
+  if (!sealed_.IsOldest(*group)) return;
   adoption_due_ = true;
   CommitFlush(group);
   adoption_due_ = false;

@@ -99,7 +99,8 @@ class TreeState {
   void AdoptLeft() LAVA_REQUIRES(mutex_) {
     if (adoption_due_) Adopt();
   }
-  /// As Adopt(), for the oldest flush, which is logged or wrote nothing to log.
+  /// As Adopt(), for the oldest flush, which is logged or wrote nothing to log. Does nothing if the
+  /// flush was adopted already.
   void AdoptFlush(const std::shared_ptr<FlushGroup>& group) LAVA_REQUIRES(mutex_);
 
   /// Wakes all who wait for a change of what mutex() guards: writes that are stalled

@@ -134,6 +134,24 @@ TEST_F(TreeStateTest, TheFileOfAFlushTakesThePlaceOfItsMemtables) {
   EXPECT_EQ(tree_.sealed().installed_through(), 1u);
 }
 
+// As where there was no memory to adopt the flush, and a plan did so before the flush tried again.
+TEST_F(TreeStateTest, AFlushThatAPlanAdoptedTakesNoOthersWithIt) {
+  parts_.Seal("a");
+  const std::shared_ptr<FlushGroup> group = StartFlush();
+  const std::shared_ptr<SealedRun> newer = parts_.Seal("b");
+  const std::shared_ptr<FlushGroup> next = StartFlush();
+  ASSERT_TRUE(parts_.Log(ComponentsForTest::Adding(parts_.NewFile()), group.get()).ok());
+  parts_.Adopt();
+  {
+    MutexLock install(tree_.versions.install_mutex());
+    MutexLock state(tree_.mutex());
+    tree_.AdoptFlush(group);
+    EXPECT_TRUE(tree_.sealed().IsOldest(*next));
+  }
+  EXPECT_EQ(tree_.view()->sealed, SealedMemTables::Runs{newer});
+  ExpectViewIsNow(&parts_);
+}
+
 TEST_F(TreeStateTest, AFlushThatWroteNothingEndsWithoutAnEdit) {
   parts_.SealActive();
   const std::shared_ptr<FlushGroup> group = StartFlush();
