@@ -34,6 +34,12 @@ BlobFileSums SumsOf(const FileId& id, const BlobFile& blob_file) {
   return sums;
 }
 
+bool LeadsTo(const BlobFile& blob_file, const ValueFileMeta& file) {
+  return std::any_of(
+      blob_file.locations.begin(), blob_file.locations.end(),
+      [&file](const BlobLocation& location) { return location.file->id == file.id; });
+}
+
 uint64_t Share(uint64_t part, uint64_t of, uint64_t whole) {
   if (whole == 0) return 0;
   LAVA_DCHECK(of <= whole);
@@ -54,7 +60,9 @@ ValueGarbage GarbageOf(const Version& version, const ValueFileMeta& file) {
   ValueGarbage garbage;
   for (const BlobReference& reference : file.blob_files) {
     const auto blob_file = version.blob_files.find(reference.blob_file);
-    if (blob_file == version.blob_files.end()) {  // no key file names the blob file any more
+    // Either no key file names the blob file any more, or an import or a collection took the file
+    // without the keys of these values.
+    if (blob_file == version.blob_files.end() || !LeadsTo(*blob_file->second, file)) {
       garbage.min += reference.raw_bytes;
       garbage.max += reference.raw_bytes;
       garbage.estimate += reference.raw_bytes;

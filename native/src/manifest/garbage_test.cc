@@ -117,6 +117,26 @@ TEST(Garbage, ABlobFileThatNothingNamesIsGarbageWhole) {
 }
 
 // A value-log segment with list elements: its garbage is known as exactly as that of other files.
+// An import or a collection may take a file for some of its keys only.
+TEST(Garbage, ValuesThatNoLocationLeadsToAreGarbageWhole) {
+  BlobFilesForTest blob_files;
+  const KeyFileEntry named = WholeOf(KeyFileOf(1, {{IdOf(2), 4, 400}, {IdOf(3), 6, 600}}));
+  blob_files.Flush(named, {NewValueFile(2, 4, 400), NewValueFile(3, 6, 600)});
+  blob_files.Replace(
+      {2, 3},
+      {{ValueFileOf(5, "a", "z", {{IdOf(2), 4, 400}, {IdOf(3), 6, 600}}), {{IdOf(2), "a", "z"}}},
+       {ValueFileOf(6, "a", "z", {{IdOf(3), 6, 600}}), {{IdOf(3), "a", "z"}}}});
+  EXPECT_EQ(GarbageIn(blob_files, 5), (Numbers{1000, 600, 600, 1000}));
+  EXPECT_EQ(GarbageIn(blob_files, 6), (Numbers{600, 0, 0, 600}));
+  // Only the other blob file changes. Nothing leads from it to file 5.
+  VersionEdit compaction;
+  compaction.Remove(0, named);
+  compaction.Add(1, WholeOf(KeyFileOf(7, {{IdOf(2), 4, 400}, {IdOf(3), 1, 100}})));
+  blob_files.Apply(compaction);
+  EXPECT_EQ(GarbageIn(blob_files, 5), (Numbers{1000, 600, 600, 1000}));
+  EXPECT_EQ(GarbageIn(blob_files, 6), (Numbers{600, 500, 500, 600}));
+}
+
 TEST(Garbage, AFileMayHaveSeveralBlobFilesOfItsOwn) {
   BlobFilesForTest blob_files;
   blob_files.Flush(WholeOf(KeyFileOf(1, {{IdOf(5), 3, 300}, {IdOf(6), 1, 50}})),
