@@ -152,11 +152,11 @@ std::shared_ptr<CollectionTask> CollectionPlanner::LookAtAll(const Look& look) {
   task->input.version = inputs.version;
   auto findings = std::make_unique<CollectionFindings>();
   std::vector<CollectableFile> files;
-  std::vector<std::shared_ptr<ValueFileMeta>> metas;
+  std::vector<const std::shared_ptr<ValueFileMeta>*> metas;  // in the version; not counted copies
   files.reserve(value_files.size());
   metas.reserve(value_files.size());
   for (const auto& [id, entry] : value_files) {
-    metas.push_back(entry.file);
+    metas.push_back(&entry.file);
     if (!Judge(look, entry, &files.emplace_back(), findings.get())) continue;
     LAVA_DCHECK(!look.busy.contains(entry.file.get()) && files.back().busy);
     task->input.expired.push_back(entry.file);
@@ -184,13 +184,14 @@ std::shared_ptr<CollectionTask> CollectionPlanner::LookAtAll(const Look& look) {
   LAVA_DCHECK(files.size() == metas.size());
   for (const size_t i : picked) {
     LAVA_DCHECK(i < files.size() && !files[i].busy);
-    LAVA_DCHECK(!look.busy.contains(metas[i].get()));
-    task->input.files.push_back(metas[i]);
+    const std::shared_ptr<ValueFileMeta>& meta = *metas[i];
+    LAVA_DCHECK(!look.busy.contains(meta.get()));
+    task->input.files.push_back(meta);
     task->garbage_bytes += files[i].garbage;
     const uint64_t raw = std::max<uint64_t>(1, files[i].raw_bytes);
     const double live = static_cast<double>(raw - std::min(raw, files[i].garbage));
-    task->copied_bytes += static_cast<uint64_t>(static_cast<double>(metas[i]->bytes) * live /
-                                                static_cast<double>(raw));
+    task->copied_bytes +=
+        static_cast<uint64_t>(static_cast<double>(meta->bytes) * live / static_cast<double>(raw));
   }
   return task;
 }
