@@ -281,14 +281,30 @@ def try_all(defects, flavour, jobs):
         return sum(pool.map(lambda defect: try_one(defect, copies), defects))
 
 
+def part(text):
+    """I/N as two numbers."""
+    number, _, parts = text.partition("/")
+    if not (number.isdecimal() and parts.isdecimal() and 1 <= int(number) <= int(parts)):
+        raise argparse.ArgumentTypeError(f"{text} is not I/N with I from 1 to N")
+    return int(number), int(parts)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", default="", help="defects whose name contains this")
+    parser.add_argument("--only", action="append", default=[], metavar="TEXT",
+                        help="defects whose name contains this; may be repeated")
+    parser.add_argument("--part", type=part, default=(1, 1), metavar="I/N",
+                        help="the I-th of N parts of them, since all take hours on a small machine")
     parser.add_argument("--texts", action="store_true",
                         help="only look whether each can be planted")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2)
     options = parser.parse_args()
-    defects = [d for d in DEFECTS + JAVA_DEFECTS if options.only in d.name]
+    defects = [d for d in DEFECTS + JAVA_DEFECTS
+               if not options.only or any(text in d.name for text in options.only)]
+    number, parts = options.part
+    defects = defects[number - 1::parts]
+    if not defects:
+        parser.error("there is no such defect")
     if options.texts:
         return 0 if check_texts(defects) else 1
     caught = 0
