@@ -7,6 +7,7 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
@@ -222,7 +223,8 @@ class SharedValuesITCase {
         JobID job = environment.executeAsync().getJobID();
         CommonTestUtils.waitUntilCondition(() -> TAKEN.get() >= count || !WRONG.isEmpty());
         boolean shared = false;
-        for (int i = 0; i < 200 && WRONG.isEmpty() && !shared; i++) {
+        Instant end = Instant.now().plusSeconds(PATIENCE_SECONDS);
+        while (WRONG.isEmpty() && !shared && Instant.now().isBefore(end)) {
             Thread.sleep(20);
             shared = isShared(newest(job));
         }
