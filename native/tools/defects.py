@@ -407,7 +407,7 @@ DEFECTS = [
            "entry = names_.next(entry)) {\n      const", "entry = Names::kNone) {\n      const",
            ("volume",)),
     Defect("a journal goes on behind a transaction of an earlier mount", "src/lavafs/journal.cc",
-           "header.previous != next_.previous", "false", ("volume",)),
+           "header.previous != next_.previous", "false", ("volumes", "volume")),
     Defect("a commit beside others misses what was recorded last", "src/lavafs/commit.cc",
            "const uint64_t wanted = recorded_;", "const uint64_t wanted = written_;",
            ("volume", "volumes")),

@@ -531,6 +531,36 @@ TEST_F(VolumeTest, WhatAnEarlierStartLeftInAnExtentSaysNothingOfTheJournal) {
   EXPECT_GT(last->end.start.sequence >> 32, after->end.start.sequence >> 32);
 }
 
+// A crash took the first of two transactions. The next mount writes another one in its place, and
+// the second, which has the right number, remains behind that.
+TEST_F(VolumeTest, ATransactionOfAnEarlierMountDoesNotContinueTheJournal) {
+  Format(64, 32, 64 << 10);
+  ASSERT_TRUE(Mount().ok());
+  ASSERT_TRUE(Write("f", "content").ok());
+  volume_.reset();
+  const auto device = disk_->Open();
+  const auto before = ReadImage(device.get(), 1);
+  ASSERT_TRUE(before.ok());
+  const uint64_t sequence = before->end.start.sequence;
+  JournalWriter::Identity identity = {.uuid = before->superblock.uuid,
+                                      .extent_bytes = before->superblock.extent_bytes,
+                                      .mount = 1,
+                                      .boot = 1};
+  JournalWriter earlier(device.get(), identity, before->end);
+  ASSERT_TRUE(earlier.Write({}, before->last_sequence, true).ok());
+  ASSERT_TRUE(earlier.Write({}, before->last_sequence, true).ok());
+  const auto both = ReadImage(device.get(), 1);
+  ASSERT_TRUE(both.ok());
+  EXPECT_EQ(both->last_sequence, sequence + 1);
+  identity.mount = 2;
+  JournalWriter next(device.get(), identity, before->end);
+  ASSERT_TRUE(next.Write({}, before->last_sequence, true).ok());
+  const auto image = ReadImage(device.get(), 1);
+  ASSERT_TRUE(image.ok()) << image.status().ToString();
+  EXPECT_EQ(image->last_sequence, sequence);
+  EXPECT_EQ(image->end.offset, next.position().offset);
+}
+
 // The transaction that says so need not be reachable from where the journal was torn.
 TEST_F(VolumeTest, TransactionsCountThatALaterOneBehindATornOneCallsDurable) {
   Format(64, 32, 64 << 10);
