@@ -34,8 +34,8 @@ TEST(CompactionScope, HoldsWhatOverlapsTheInputsAndOnlyMergedValueFiles) {
   version->blob_files[Id(2)] = std::make_shared<BlobFile>(live);
   version->blob_files[Id(3)] = std::make_shared<BlobFile>(gone);
   version->value_files[Id(1)] = {file, 3};
-  gone.locations.clear();
-  live.locations.clear();
+  gone.locations = {};
+  live.locations = {};
   file.reset();
 
   CompactionInput input;

@@ -50,7 +50,6 @@ class BlobLocations {
     if (size_ == capacity_) Reallocate(std::max<size_t>(1, 2 * size_));
     array_[size_++] = std::move(location);
   }
-  void clear() { *this = BlobLocations(); }
   /// Returns the number of locations erased.
   template <typename Is>
   size_t EraseIf(const Is& is) {

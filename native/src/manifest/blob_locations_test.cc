@@ -63,7 +63,7 @@ TEST(BlobLocations, AssignmentTakesWhatACopyWould) {
   second.push_back(At("d"));
   first = std::move(second);
   EXPECT_EQ(LowersOf(first), "abd");
-  first.clear();
+  first = {};
   EXPECT_TRUE(first.empty());
   EXPECT_EQ(first.begin(), first.end());
 }

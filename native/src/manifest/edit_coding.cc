@@ -29,10 +29,18 @@ constexpr uint64_t kTableIdMax = (uint64_t{1} << (8 * kTableIdBytes)) - 1;
 // A bound is a key plus the partition, the table's id, and one byte that marks an end.
 constexpr uint64_t kBoundBytesMax = kKeyBytesMax + 64;
 
+constexpr size_t kFileIdBytesMax = 2 * sizeof(uint64_t) + kVarint64BytesMax;
+
+// Returns the end.
+char* EncodeFileId(const FileId& id, char* to) {
+  EncodeFixed64(to, id.origin.high);
+  EncodeFixed64(to + sizeof(uint64_t), id.origin.low);
+  return EncodeVarint64(to + 2 * sizeof(uint64_t), id.number);
+}
+
 void PutFileId(const FileId& id, std::string* out) {
-  PutFixed64(out, id.origin.high);
-  PutFixed64(out, id.origin.low);
-  PutVarint64(out, id.number);
+  char buffer[kFileIdBytesMax];
+  out->append(buffer, static_cast<size_t>(EncodeFileId(id, buffer) - buffer));
 }
 
 void PutFileMeta(const FileMeta& meta, std::string* out) {
@@ -56,10 +64,8 @@ void PutBlobFiles(const std::vector<BlobReference>& blob_files, std::string* out
   PutVarint64(out, blob_files.size());
   for (const BlobReference& reference : blob_files) {
     // Appended at once: key files have hundreds of references.
-    char buffer[2 * sizeof(uint64_t) + 3 * kVarint64BytesMax];
-    EncodeFixed64(buffer, reference.blob_file.origin.high);
-    EncodeFixed64(buffer + sizeof(uint64_t), reference.blob_file.origin.low);
-    char* end = EncodeVarint64(buffer + 2 * sizeof(uint64_t), reference.blob_file.number);
+    char buffer[kFileIdBytesMax + 2 * kVarint64BytesMax];
+    char* end = EncodeFileId(reference.blob_file, buffer);
     end = EncodeVarint64(end, reference.records);
     end = EncodeVarint64(end, reference.raw_bytes);
     out->append(buffer, static_cast<size_t>(end - buffer));
