@@ -13,7 +13,7 @@ void SimExecutor::Submit(os::Priority priority, std::function<void()> job) {
   jobs_.push_back({priority, std::move(job), false});
 }
 
-void SimExecutor::Urge(os::Priority priority) {
+void SimExecutor::MakeUrgent(os::Priority priority) {
   std::lock_guard<std::mutex> lock(mutex_);
   for (Job& job : jobs_) job.urgent = job.urgent || job.priority == priority;
 }

@@ -21,7 +21,7 @@ class SimExecutor : public os::Executor {
       : random_(seed), order_(order) {}
 
   void Submit(os::Priority priority, std::function<void()> job) override;
-  void Urge(os::Priority priority) override;
+  void MakeUrgent(os::Priority priority) override;
   uint32_t thread_count() const override;
   void SetThreadCount(uint32_t count);
 

@@ -59,7 +59,7 @@ TEST(SimExecutorTest, PriorityOrderIsThatOfOneThread) {
   EXPECT_EQ(history, "1234");
   executor.Submit(os::Priority::kCollection, [&] { history.push_back('a'); });
   executor.Submit(os::Priority::kFlush, [&] { history.push_back('b'); });
-  executor.Urge(os::Priority::kCollection);
+  executor.MakeUrgent(os::Priority::kCollection);
   EXPECT_EQ(executor.pending_urgent(), 1u);
   executor.RunUntilIdle();
   EXPECT_EQ(history, "1234ab") << "what somebody waits for goes first";

@@ -60,11 +60,11 @@ class YieldingExecutor final : public os::Executor {
       job();
     });
   }
-  void Urge(os::Priority priority) override {
+  void MakeUrgent(os::Priority priority) override {
     Yield(seed_);
-    jobs_->Urge(priority);
+    jobs_->MakeUrgent(priority);
   }
-  void Poke() override { jobs_->Poke(); }
+  void RetryThreads() override { jobs_->RetryThreads(); }
   uint32_t thread_count() const override { return jobs_->thread_count(); }
   os::Pacer* pacer() override { return jobs_->pacer(); }
   Scheduler& scheduler() { return scheduler_; }

@@ -7,7 +7,7 @@ namespace {
 constexpr int kRuns = 10;
 
 // Each run has values over the whole range: one value file per run, which overlaps all others.
-void FillEntangled(ValueDB* db, Table* t) {
+void FillOverlapping(ValueDB* db, Table* t) {
   for (int run = 0; run < kRuns; ++run) {
     for (int i = 0; i < 10; ++i) {
       const std::string key = "k" + std::to_string(i) + std::to_string(run);
@@ -33,7 +33,7 @@ TEST(DBValueMerge, WhatIsScannedIsBroughtInOrder) {
   db.options().value_merge_scan_percent = 25;
   ASSERT_OK(db.Open());
   Table* t = db.Values();
-  FillEntangled(&db, t);
+  FillOverlapping(&db, t);
   for (int i = 0; i < 8; ++i) ExpectAll(&db, t);  // twice the amount that is merged
   ASSERT_OK(db.CompactAll());
   db.executor().RunUntilIdle();
@@ -56,7 +56,7 @@ TEST(DBValueMerge, UnderARatioOfSpaceAMergeWritesAQuarterOfWhatThatAllowsAtMost)
   db.options().space_live_bytes_floor = 200'000;
   ASSERT_OK(db.Open());
   Table* t = db.Values();
-  FillEntangled(&db, t);
+  FillOverlapping(&db, t);
   ASSERT_OK(db.CompactAll());
   EXPECT_EQ(db->statistics().merged_value_bytes, 20'000u) << "of 25,000, in files of 10,000";
 }
@@ -65,7 +65,7 @@ TEST(DBValueMerge, WhoDoesNotScanDoesNotPay) {
   ValueDB db;
   ASSERT_OK(db.Open());
   Table* t = db.Values();
-  FillEntangled(&db, t);
+  FillOverlapping(&db, t);
   for (int i = 0; i < 50; ++i) EXPECT_EQ(db.Get(t, K(1, "k00")), Large("k00"));
   ASSERT_OK(db.CompactAll());
   EXPECT_EQ(db->statistics().merged_value_bytes, 0u);
@@ -77,7 +77,7 @@ TEST(DBValueMerge, ScansPayOnce) {
   db.options().value_merge_scan_percent = 100;
   ASSERT_OK(db.Open());
   Table* t = db.Values();
-  FillEntangled(&db, t);
+  FillOverlapping(&db, t);
   ExpectAll(&db, t);
   ASSERT_OK(db.CompactAll());
   const uint64_t merged = db->statistics().merged_value_bytes;
@@ -99,7 +99,7 @@ TEST(DBValueMerge, WhatIsScannedComesInOrderThoughNobodyWritesAnyMore) {
   db.options().value_file_bytes = 40'000;
   ASSERT_OK(db.Open());
   Table* t = db.Values();
-  FillEntangled(&db, t);
+  FillOverlapping(&db, t);
   ASSERT_OK(db.CompactAll());
   db.executor().RunUntilIdle();
   ASSERT_EQ(db->statistics().value_files, uint64_t{kRuns});
@@ -131,7 +131,7 @@ TEST(DBValueMerge, AnOrderingThatLeavesAsManySortedRunsIsNotRepeatedAtOnce) {
   db.options().value_file_bytes = 20'000;
   ASSERT_OK(db.Open());
   Table* t = db.Values();
-  FillEntangled(&db, t);
+  FillOverlapping(&db, t);
   for (int run = 0; run < 4; ++run) {
     for (int i = 0; i < 10; ++i) {
       const std::string key = "k" + std::to_string(i) + std::to_string(run);
@@ -157,7 +157,7 @@ TEST(DBValueMerge, OrderOfWhatACheckpointHasCostsItsUpload) {
   db.options().value_file_bytes = 40'000;
   ASSERT_OK(db.Open());
   Table* t = db.Values();
-  FillEntangled(&db, t);
+  FillOverlapping(&db, t);
   ASSERT_OK(db.CompactAll());
   {
     auto snapshot = *db->TakeSnapshot();
@@ -179,7 +179,7 @@ TEST(DBValueMerge, ValuesBelowARaisedBoundComeBackInline) {
   db.options().value_merge_scan_percent = 100;
   ASSERT_OK(db.Open());
   Table* t = db.Values();
-  FillEntangled(&db, t);
+  FillOverlapping(&db, t);
   ExpectAll(&db, t);
   ASSERT_OK(db->SetTableOptions(t, ValueDB::Separated(5000)));
   ASSERT_OK(db.CompactAll());
@@ -234,7 +234,7 @@ TEST(DBValueMerge, WithThatPolicyValuesGoDownWithTheirKeys) {
   db.options().value_decisions_max = 2;
   ASSERT_OK(db.Open());
   Table* t = db.Values();
-  FillEntangled(&db, t);
+  FillOverlapping(&db, t);
   DBStatistics s = db->statistics();
   EXPECT_EQ(s.value_groups_at_level[0], uint64_t{kRuns});
   EXPECT_EQ(s.value_overlap_at_level[0], uint64_t{kRuns});
@@ -279,7 +279,7 @@ TEST(DBValueMerge, WithThatPolicyDirtyFilesJoinTheNextCompactionAndNothingIsColl
   db.options().value_policy = ValuePolicy::kMerge;
   ASSERT_OK(db.CollectFrom(30));
   Table* t = db.Values();
-  FillEntangled(&db, t);
+  FillOverlapping(&db, t);
   ASSERT_OK(db.CompactAll());
   for (int i = 0; i < 4; ++i)
     for (int run = 0; run < kRuns; ++run)
@@ -303,7 +303,7 @@ TEST(DBValueMerge, ValuesGoAlongAsTheyAreStored) {
   db.options().value_policy = ValuePolicy::kMerge;
   db.options().value_compression = Compression::kZstd;
   ASSERT_OK(db.Open());
-  FillEntangled(&db, db.Values());
+  FillOverlapping(&db, db.Values());
   const uint64_t bytes = db->statistics().value_file_bytes;
   ASSERT_LT(bytes, 50'000u);
   db.CloseDB();
@@ -322,7 +322,7 @@ TEST(DBValueMerge, APolicyMayChangeWhileTheInstanceRuns) {
   db.options().value_merge_scan_percent = 100;
   ASSERT_OK(db.Open());
   Table* t = db.Values();
-  FillEntangled(&db, t);
+  FillOverlapping(&db, t);
   ExpectAll(&db, t);
   ASSERT_OK(db.CompactAll());
   EXPECT_EQ(db->statistics().merged_value_bytes, 0u) << "though scans paid";
@@ -339,7 +339,7 @@ TEST(DBValueMerge, AFileThatCannotBeReadFailsTheCompactionAndLosesNothing) {
   db.options().value_merge_scan_percent = 100;
   ASSERT_OK(db.Open());
   Table* t = db.Values();
-  FillEntangled(&db, t);
+  FillOverlapping(&db, t);
   ExpectAll(&db, t);
   db.ForbidValueReads();
   EXPECT_FALSE(db.CompactAll().ok());

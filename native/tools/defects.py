@@ -115,7 +115,7 @@ DEFECTS = [
            "change.changed->named_by > 0) continue;", "change.changed->named_by > 1) continue;",
            ANSWERS),
     Defect("a stalled write asks an executor that was given back", "src/db/instance_context.cc",
-           "  if (use) executor->Urge(priority);", "  executor->Urge(priority);", ("db",)),
+           "  if (use) executor->MakeUrgent(priority);", "  executor->MakeUrgent(priority);", ("db",)),
     Defect("what a compaction drops is not subtracted from blob files", "src/manifest/version_builder.cc",
            "AddTo(clipped ? &change.clipped_records : &change.records, reference.records, added);",
            "if (added)\n      AddTo(clipped ? &change.clipped_records : &change.records, "
@@ -370,8 +370,8 @@ DEFECTS = [
            "if (image_->index.FindFile(at) == nullptr) return FileIsGone(at, of_log.name);",
            "", ("log corruption",)),
     Defect("a collected file is removed while it is read", "src/log/physical_log.h",
-           "void Doom() { doomed_ = true; }",
-           "void Doom() { doomed_ = true; (void)file_system_->Remove(path_); }", ("log stress",)),
+           "void MarkObsolete() { obsolete_ = true; }",
+           "void MarkObsolete() { obsolete_ = true; (void)file_system_->Remove(path_); }", ("log stress",)),
     Defect("callers are told before the leader has looked at their calls", "src/log/commit.cc",
            "if (op->counts && op->kind != Op::Kind::kMeta) written.push_back(op->log);\n"
            "    op->done = true;  // its caller may take it away from here on",
@@ -811,7 +811,7 @@ DEFECTS = [
            "src/manifest/manifest.cc",
            "std::max(options_.roll_over_bytes, 2 * snapshot_bytes_)", "options_.roll_over_bytes",
            ("manifest",)),
-    Defect("what stays entangled is put in order again and again", "src/db/order_budget.cc",
+    Defect("what still overlaps is put in order again and again", "src/db/order_budget.cc",
            "CreditAfter(spent_) >= repeat_at_", "repeat_at_ != UINT64_MAX", ("values merged",)),
     Defect("an exception of a listener reaches the engine", "src/db/event_notifier.cc",
            "if (!Tried([&] { event(*listener); }))", "if (event(*listener); false)",

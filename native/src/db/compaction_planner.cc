@@ -210,7 +210,7 @@ void CompactionPlanner::TakeValues(const PlanInputs& inputs, const ValueMergePla
     if (!IsMerged(values.reasons[i])) continue;
     LAVA_DCHECK(!file.busy);
     task->input.merged_values.insert(values.candidates[i]);
-    if (values.reasons[i] == ValueMergeReason::kTangled &&
+    if (values.reasons[i] == ValueMergeReason::kOverlapping &&
         inputs.value_policy == ValuePolicy::kAutomatic)
       task->order_bytes += OrderCost(file, UploadCostPercent(inputs));
     const auto raw = static_cast<double>(std::max<uint64_t>(1, file.raw_bytes));
@@ -256,7 +256,7 @@ std::optional<CompactionTask> CompactionPlanner::PlanOrder(const PlanInputs& inp
   uint64_t bytes = 0, cost = 0;
   uint32_t merged = 0, unpaid = 0;
   for (size_t i = 0; i < values.files.size(); ++i) {
-    const bool is_merged = values.reasons[i] == ValueMergeReason::kTangled;
+    const bool is_merged = values.reasons[i] == ValueMergeReason::kOverlapping;
     if (!is_merged && values.reasons[i] != ValueMergeReason::kUnpaid) continue;
     cost += OrderCost(values.files[i], UploadCostPercent(inputs));
     unpaid += is_merged ? 0 : 1;

@@ -26,8 +26,8 @@ class HeldJobs final : public os::Executor {
     if (refuses_) throw std::bad_alloc();
     jobs_.push_back({priority, std::move(job)});
   }
-  void Urge(os::Priority) override { ++urged_; }
-  void Poke() override { ++poked_; }
+  void MakeUrgent(os::Priority) override { ++made_urgent_; }
+  void RetryThreads() override { ++thread_retries_; }
   uint32_t thread_count() const override { return 1; }
 
   /// Submit() fails as without memory, or works again.
@@ -44,8 +44,8 @@ class HeldJobs final : public os::Executor {
   void RunAll() {
     while (!jobs_.empty()) Run();
   }
-  int urged() const { return urged_; }
-  int poked() const { return poked_; }
+  int made_urgent() const { return made_urgent_; }
+  int thread_retries() const { return thread_retries_; }
 
  private:
   struct Job {
@@ -54,7 +54,7 @@ class HeldJobs final : public os::Executor {
   };
   std::deque<Job> jobs_;
   bool refuses_ = false;
-  int urged_ = 0, poked_ = 0;
+  int made_urgent_ = 0, thread_retries_ = 0;
 };
 
 /// What the components of an instance need of the process.

@@ -61,7 +61,7 @@ Status FlushScheduler::Relieve(uint64_t since_us) {
   if (tree_->sealed().running() == 0)
     LAVA_RETURN_IF_ERROR(with_.faults->RetryNow(Work::kFlush, since_us));
   ScheduleLocked(/*force=*/false);
-  instance_->Urge(os::Priority::kFlush);
+  instance_->MakeUrgent(os::Priority::kFlush);
   return tree_->sealed().running() == 0 ? with_.faults->StatusOf(Work::kFlush) : Status::OK();
 }
 
@@ -246,7 +246,7 @@ Status FlushScheduler::WaitUntil(const std::function<bool()>& flushed, uint32_t 
       return *failure;
     if (!forced) {
       ScheduleLocked(/*force=*/true);
-      instance_->Poke();
+      instance_->RetryThreads();
       forced = true;
     }
     if (!tree_->WaitUntil(deadline)) return flushed() ? Status::OK() : Status::Busy();

@@ -264,12 +264,12 @@ TEST_F(FlushSchedulerTest, AMemtableOfWhichNothingIsLeftMakesNoFile) {
 TEST_F(FlushSchedulerTest, AWaitEndsOnceItsFlushIsInstalled) {
   std::atomic<uint64_t> seen{0};
   EXPECT_TRUE(flushes_.WaitUntil([] { return true; }, 0, &seen).ok());
-  EXPECT_EQ(parts_.held.poked(), 0) << "nobody waited";
+  EXPECT_EQ(parts_.held.thread_retries(), 0) << "nobody waited";
   parts_.Seal("a");
   const auto flushed = [this] { return tree_.view()->sealed.empty(); };
   EXPECT_TRUE(flushes_.WaitUntil(flushed, 0, &seen).IsBusy());
   EXPECT_EQ(parts_.held.size(), 1u) << "the wait has started the flush";
-  EXPECT_EQ(parts_.held.poked(), 1);
+  EXPECT_EQ(parts_.held.thread_retries(), 1);
   parts_.held.RunAll();
   EXPECT_TRUE(flushes_.WaitUntil(flushed, 0, &seen).ok());
 }
@@ -309,7 +309,7 @@ TEST_F(FlushSchedulerTest, AWriteThatWaitsRetriesAtOnceAndIsToldOfLaterFailures)
   const uint64_t since = parts_.clock.MonotonicMicros();
   EXPECT_TRUE(flushes_.Relieve(since).ok()) << "the failure came before the write";
   ASSERT_EQ(parts_.held.size(), 1u);
-  EXPECT_EQ(parts_.held.urged(), 1);
+  EXPECT_EQ(parts_.held.made_urgent(), 1);
   RefuseKeyFiles();
   parts_.held.RunAll();
   parts_.files.Disarm();

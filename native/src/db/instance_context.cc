@@ -177,14 +177,14 @@ bool InstanceContext::TrySubmit(os::Priority priority, std::function<void()> job
   return Tried([&] { Submit(priority, std::move(job)); });
 }
 
-void InstanceContext::Poke() {
+void InstanceContext::RetryThreads() {
   CloseGuard::Use use(close_guard.get());
-  if (use) executor->Poke();
+  if (use) executor->RetryThreads();
 }
 
-void InstanceContext::Urge(os::Priority priority) {
+void InstanceContext::MakeUrgent(os::Priority priority) {
   CloseGuard::Use use(close_guard.get());
-  if (use) executor->Urge(priority);
+  if (use) executor->MakeUrgent(priority);
 }
 
 uint32_t InstanceContext::ThreadCount() const {

@@ -55,8 +55,8 @@ struct InstanceContext {
   /// the job.
   bool TrySubmit(os::Priority priority, std::function<void()> job) noexcept;
   /// As os::Executor's; nothing once the guard is closed.
-  void Poke();
-  void Urge(os::Priority priority);
+  void RetryThreads();
+  void MakeUrgent(os::Priority priority);
   /// Of the executor; 1 once the guard is closed.
   uint32_t ThreadCount() const;
 

@@ -105,8 +105,8 @@ TEST_F(InstanceContextTest, NothingIsAskedOfAnExecutorThatWasGivenBack) {
   EXPECT_EQ(context.ThreadCount(), context.executor->thread_count());
   ASSERT_TRUE(context.close_guard->Close(std::chrono::milliseconds(0)));
   context.Close();
-  context.Poke();
-  context.Urge(os::Priority::kFlush);
+  context.RetryThreads();
+  context.MakeUrgent(os::Priority::kFlush);
   context.Submit(os::Priority::kFlush, [] { ADD_FAILURE() << "the instance is closed"; });
   EXPECT_TRUE(context.TrySubmit(os::Priority::kFlush, [] { ADD_FAILURE(); }));
   EXPECT_EQ(context.ThreadCount(), 1u);

@@ -255,7 +255,7 @@ Status JobScheduler::CompactAll(uint64_t sealed_through, uint32_t timeout_ms, ui
   {
     // On every call: work that failed before may be due again.
     MutexLock jobs(&mutex_);
-    instance_->Poke();
+    instance_->RetryThreads();
     PlanCompactions();
   }
   const Status status = manual_compactions_.Await(*ticket, deadline);

@@ -77,7 +77,7 @@ class JobScheduler {
   Status Relieve(StallCondition condition, uint64_t since_us, bool* relieved)
       LAVA_EXCLUDES(mutex_, tree_->mutex());
   /// A write waits for space: jobs that free some, or that expose garbage, come first.
-  void UrgeSpace();
+  void MakeSpaceJobsUrgent();
   // As SpaceMember, on the executor. Do not throw.
   void RequestSpace();
   void RequestGiveUp(uint64_t snapshot);

@@ -31,11 +31,11 @@ class RefusingExecutor final : public testing::SimExecutor {
     if (refuses) throw std::bad_alloc();
     SimExecutor::Submit(priority, std::move(job));
   }
-  void Poke() override {
-    if (const auto poked = std::exchange(on_poke, nullptr)) poked();
+  void RetryThreads() override {
+    if (const auto retried = std::exchange(on_retry_threads, nullptr)) retried();
   }
   bool refuses = false;
-  std::function<void()> on_poke;  // is called once
+  std::function<void()> on_retry_threads;  // is called once
 };
 
 /// The components of an instance without DBImpl. The files are in memory, and jobs run when the
@@ -119,7 +119,7 @@ class PartsForTest final : public LeaseMember, public SpaceMember, public Compon
   void SetClosed() {
     MutexLock state(tree.mutex());
     instance.closed = true;
-    tree.UpdateAttention();
+    tree.UpdateSlowPath();
     tree.NotifyChanged();
   }
 

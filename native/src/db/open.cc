@@ -182,11 +182,11 @@ Status DBImpl::CloseNow() {
   if (lifetime_.torn_down) return Status::OK();
   if (!components_.instance.closed.load()) {
     {
-      // Else a thread that publishes a view could look at closed before, and call writers off
-      // attention behind it.
+      // A thread that publishes a view must not read `closed` before this and take writers off the
+      // slow path after it.
       MutexLock state(components_.tree.mutex());
       components_.instance.closed = true;
-      components_.tree.UpdateAttention();
+      components_.tree.UpdateSlowPath();
       components_.tree.NotifyChanged();
     }
     components_.jobs.manual_compactions()->Close();

@@ -9,7 +9,7 @@ namespace lava {
 // failures of jobs that began after it came first, at since_us; an older failed job is tried again.
 // So the first write after space was freed succeeds.
 Status JobScheduler::Relieve(StallCondition condition, uint64_t since_us, bool* relieved) {
-  instance_->Poke();
+  instance_->RetryThreads();
   if (condition == StallCondition::kWaitForFlush) return RelieveMemtables(since_us);
   if (condition == StallCondition::kWaitForCompaction) return RelieveLevel0(since_us);
   return MakeSpace(since_us, relieved);
@@ -21,7 +21,7 @@ Status JobScheduler::RelieveMemtables(uint64_t since_us) {
   MutexLock jobs(&mutex_);
   PlanCollections();
   PlanCompactions();
-  UrgeSpace();
+  MakeSpaceJobsUrgent();
   const JobCounts& jobs_now = tree_->job_counts();
   if (jobs_now.compactions + jobs_now.collections > 0) return Status::OK();
   return with_.flushes->Relieve(since_us);
@@ -36,8 +36,8 @@ Status JobScheduler::RelieveLevel0(uint64_t since_us) {
   }
   with_.flushes->Schedule();
   PlanCompactions();
-  instance_->Urge(os::Priority::kL0Compaction);
-  instance_->Urge(os::Priority::kCompaction);  // it may hold files that L0 is to be merged with
+  instance_->MakeUrgent(os::Priority::kL0Compaction);
+  instance_->MakeUrgent(os::Priority::kCompaction);  // it may hold files that L0 is to be merged with
   MutexLock state(tree_->mutex());
   if (tree_->job_counts().compactions > 0) return Status::OK();
   if (with_.faults->avoids_any()) return with_.faults->DamageOf(*tree_->version());
@@ -45,10 +45,10 @@ Status JobScheduler::RelieveLevel0(uint64_t since_us) {
 }
 
 // A write waits for space: jobs that free some, or that expose garbage, come first.
-void JobScheduler::UrgeSpace() {
+void JobScheduler::MakeSpaceJobsUrgent() {
   for (const os::Priority priority :
        {os::Priority::kCollection, os::Priority::kL0Compaction, os::Priority::kCompaction})
-    instance_->Urge(priority);
+    instance_->MakeUrgent(priority);
 }
 
 // Starts what makes space. Errors: nothing can. Holds mutex_ from the plan to the answer:
@@ -72,7 +72,7 @@ Status JobScheduler::MakeSpace(uint64_t since_us, bool* go_on) {
   }
   PlanCollections();
   PlanCompactions();  // they expose more garbage when nothing is collected
-  UrgeSpace();
+  MakeSpaceJobsUrgent();
   MutexLock state(tree_->mutex());
   if (tree_->job_counts().compactions + tree_->job_counts().collections > 0) return Status::OK();
   // The files of a flush are not planned for yet.
@@ -85,7 +85,7 @@ Status JobScheduler::MakeSpace(uint64_t since_us, bool* go_on) {
   switch (tree_->space.FindRemedy(instance_->clock->MonotonicMicros() - since_us)) {
     case Remedy::kIgnoreRatio:
       *go_on = true;
-      tree_->UpdateAttention();
+      tree_->UpdateSlowPath();
       return Status::OK();
     case Remedy::kAwaitSnapshots:
       return Status::OK();
@@ -135,7 +135,7 @@ void JobScheduler::RequestSpace() {
     PlanCollections();
     PlanCompactions();  // they expose more garbage when nothing is collected
     MutexLock state(tree_->mutex());
-    if (looked_by.writes.stop) UrgeSpace();
+    if (looked_by.writes.stop) MakeSpaceJobsUrgent();
     tree_->space.Answer(tree_->SpaceWorkNow(), looked_by);
   });
 }

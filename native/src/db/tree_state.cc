@@ -100,13 +100,13 @@ void TreeState::Publish(std::unique_ptr<ReadView> view) {
     mutex_.AssertHeld();
     space.Update(SpaceWorkNow());
   });  // the next view makes up for it
-  UpdateAttention();
+  UpdateSlowPath();
   view_.Set(ViewRef(view.release()));
   NotifyChanged();
 }
 
-void TreeState::UpdateAttention() {
-  attention_ = instance_->closed.load() || versions.failed() ||
+void TreeState::UpdateSlowPath() {
+  slow_path_ = instance_->closed.load() || versions.failed() ||
                l0_depth_ >= instance_->options.l0_stall_trigger || space.state().own.slow > 0 ||
                instance_->notifier->is_stalled();
 }
@@ -131,7 +131,7 @@ Status TreeState::Log(const VersionEdit& edit, FlushGroup* group) {
   const Status status = versions.Log(edit);
   MutexLock lock(&mutex_);
   if (!status.ok()) {
-    UpdateAttention();
+    UpdateSlowPath();
   } else if (group != nullptr) {
     LAVA_DCHECK(sealed_.IsOldest(*group));
     group->logged = true;

@@ -71,8 +71,8 @@ class TreeState {
   bool is_flushing() const { return flushing_.load(std::memory_order_relaxed); }
   /// Whether writes must take the slow path: the instance is closed, writes wait or are slowed, or
   /// the manifest is read-only.
-  bool attention() const { return attention_.load(std::memory_order_relaxed); }
-  void UpdateAttention() LAVA_REQUIRES(mutex_);
+  bool slow_path() const { return slow_path_.load(std::memory_order_relaxed); }
+  void UpdateSlowPath() LAVA_REQUIRES(mutex_);
 
   /// The memory that a seal needs. The caller fills in the run between PrepareSeal() and Seal().
   struct PreparedSeal {
@@ -163,7 +163,7 @@ class TreeState {
   const Neighbours neighbours_;
   ViewCell view_;
   JobCounts job_counts_;
-  std::atomic<bool> has_older_{false}, flushing_{false}, attention_{false};
+  std::atomic<bool> has_older_{false}, flushing_{false}, slow_path_{false};
 
   mutable Mutex mutex_ LAVA_ACQUIRED_AFTER(versions.install_mutex());
   CondVar changed_;                   // of anything guarded by mutex_

@@ -173,7 +173,7 @@ TEST_F(TreeStateTest, AnEditThatTheManifestRefusesIsOfNoFlush) {
   EXPECT_TRUE(parts_.Log(ComponentsForTest::Adding(parts_.NewFile()), group.get()).IsNoSpace());
   parts_.files.Disarm();
   EXPECT_FALSE(group->logged);
-  EXPECT_FALSE(tree_.attention()) << "the manifest can be written again";
+  EXPECT_FALSE(tree_.slow_path()) << "the manifest can be written again";
   parts_.Adopt();
   EXPECT_EQ(tree_.view()->sealed.size(), 1u);
   EXPECT_EQ(FilesIn(tree_.view()), 0u);
@@ -204,22 +204,22 @@ TEST_F(TreeStateTest, WritesTakeTheSlowPathFromTheStallsTriggerOn) {
     const std::string lower = "a" + std::to_string(i);
     parts.Install(ComponentsForTest::Adding(parts.NewFile(lower, lower + "z")));
   }
-  EXPECT_FALSE(parts.tree.attention()) << "no key is in more than one file";
+  EXPECT_FALSE(parts.tree.slow_path()) << "no key is in more than one file";
   for (int more = 0; more < 2; ++more) {
-    EXPECT_FALSE(parts.tree.attention());
+    EXPECT_FALSE(parts.tree.slow_path());
     parts.Install(ComponentsForTest::Adding(parts.NewFile("a1", "a1z")));
   }
-  EXPECT_TRUE(parts.tree.attention());
+  EXPECT_TRUE(parts.tree.slow_path());
   MutexLock state(parts.tree.mutex());
   EXPECT_EQ(parts.tree.l0_depth(), 3u);
 }
 
 TEST_F(TreeStateTest, WritesTakeTheSlowPathOnceTheInstanceIsClosed) {
-  EXPECT_FALSE(tree_.attention());
+  EXPECT_FALSE(tree_.slow_path());
   parts_.instance.closed = true;
   MutexLock state(tree_.mutex());
-  tree_.UpdateAttention();
-  EXPECT_TRUE(tree_.attention());
+  tree_.UpdateSlowPath();
+  EXPECT_TRUE(tree_.slow_path());
 }
 
 TEST_F(TreeStateTest, WritesTakeTheSlowPathOnceTheManifestIsReadOnly) {
@@ -228,7 +228,7 @@ TEST_F(TreeStateTest, WritesTakeTheSlowPathOnceTheManifestIsReadOnly) {
   parts.files.Arm({.only = FileCall::kSync, .path_contains = "MANIFEST"});
   EXPECT_FALSE(parts.Log(ComponentsForTest::Adding(parts.NewFile())).ok());
   parts.files.Disarm();
-  EXPECT_TRUE(parts.tree.attention());
+  EXPECT_TRUE(parts.tree.slow_path());
 }
 
 TEST_F(TreeStateTest, AClosedTreeHasNoViewAndChargesNothing) {

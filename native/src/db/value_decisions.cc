@@ -8,7 +8,7 @@ void ValueDecisions::Note(const CompactionInput& input, const ValueFileMeta& fil
                           const MergeableFile& judged, ValueMergeReason reason) {
   if (reason == ValueMergeReason::kDirty)
     Counters::Add(&counters_->merged_for_garbage_bytes, judged.reached);
-  if (reason == ValueMergeReason::kTangled)
+  if (reason == ValueMergeReason::kOverlapping)
     Counters::Add(&counters_->merged_for_order_bytes, judged.reached);
   if (reason == ValueMergeReason::kMovesDown)
     Counters::Add(&counters_->merged_down_bytes, judged.reached);

@@ -28,7 +28,7 @@ class ValueDecisionsTest : public ::testing::Test {
 TEST_F(ValueDecisionsTest, CountsMergedBytesByTheReason) {
   ValueDecisions decisions(&counters_, 0);
   Note(&decisions, ValueMergeReason::kDirty, 1);
-  Note(&decisions, ValueMergeReason::kTangled, 10);
+  Note(&decisions, ValueMergeReason::kOverlapping, 10);
   Note(&decisions, ValueMergeReason::kMovesDown, 100);
   Note(&decisions, ValueMergeReason::kDirty, 1000);
   Note(&decisions, ValueMergeReason::kCollection, 7);

@@ -14,7 +14,7 @@ bool Writer::HasRoomFor(uint64_t bytes) const {
 // The common case costs a few loads.
 Status Writer::WaitIfStalled(uint64_t bytes, Purpose purpose) {
   last_write_.Forget();
-  if (!tree_->attention() && !instance_->quota->pressing() && !segments_.full() &&
+  if (!tree_->slow_path() && !instance_->quota->pressing() && !segments_.full() &&
       HasRoomFor(bytes)) [[likely]]
     return Status::OK();
   return WaitOrSeal(bytes, purpose);
@@ -38,18 +38,18 @@ Status Writer::WaitOrSeal(uint64_t bytes, Purpose purpose) {
     write_stall_.Begin(started_us);
     uint64_t until_us = deadline_us;
     bool go_on = !behind, relieve = behind;
-    Status hopeless;
-    if (for_space) hopeless = AwaitSpace(&until_us, &go_on, &relieve);
+    Status failure;
+    if (for_space) failure = AwaitSpace(&until_us, &go_on, &relieve);
     if (relieve && !behind && may_pass_limit) go_on = true;
-    if (go_on || !hopeless.ok()) write_stall_.End();
-    if (instance_->notifier->listening() && TellStall(condition, purpose, go_on, hopeless)) {
+    if (go_on || !failure.ok()) write_stall_.End();
+    if (instance_->notifier->listening() && TellStall(condition, purpose, go_on, failure)) {
       state.Unlock();
       MutexUnlock others(&mutex_);
       instance_->notifier->Deliver();
-      if (hopeless.ok()) continue;  // much may have changed meanwhile
-      return hopeless;
+      if (failure.ok()) continue;  // much may have changed meanwhile
+      return failure;
     }
-    LAVA_RETURN_IF_ERROR(hopeless);
+    LAVA_RETURN_IF_ERROR(failure);
     if (go_on) {
       write_stall_.Count(waited_for, for_space, instance_->clock->MonotonicMicros() - started_us);
       if (for_space) tree_->space.Pay(bytes);
@@ -67,19 +67,19 @@ Status Writer::WaitOrSeal(uint64_t bytes, Purpose purpose) {
     {
       // Readers of the memtable and other writers go on meanwhile.
       MutexUnlock others(&mutex_);
-      if (relieve) hopeless = jobs_->Relieve(condition, since_us, &relieved);
+      if (relieve) failure = jobs_->Relieve(condition, since_us, &relieved);
       const uint64_t now_us = instance_->clock->MonotonicMicros();
       out_of_time = now_us >= deadline_us;
-      if (hopeless.ok() && !relieved && !out_of_time) {
+      if (failure.ok() && !relieved && !out_of_time) {
         RelieveLease();
         MutexLock waits(tree_->mutex());
         tree_->WaitForChange(changes,
                              std::chrono::microseconds(until_us - std::min(until_us, now_us)));
       }
     }
-    if (!hopeless.ok()) {
+    if (!failure.ok()) {
       write_stall_.End();
-      return StallFailed(condition, purpose, hopeless);
+      return StallFailed(condition, purpose, failure);
     }
     may_pass_limit |= relieved;
     if (relieved || !out_of_time) continue;
@@ -105,8 +105,8 @@ Status Writer::AwaitSpace(uint64_t* until_us, bool* go_on, bool* relieve) {
       *relieve = true;
       break;
     case Answer::kProcessFull:
-      instance_->Poke();
-      if (tree_->space.state().process.collects) jobs_->UrgeSpace();
+      instance_->RetryThreads();
+      if (tree_->space.state().process.collects) jobs_->MakeSpaceJobsUrgent();
       return tree_->space.AwaitProcess(
           write_stall_.space_round(),
           instance_->clock->MonotonicMicros() - write_stall_.since_us());
@@ -115,15 +115,15 @@ Status Writer::AwaitSpace(uint64_t* until_us, bool* go_on, bool* relieve) {
 }
 
 // Tells listeners that the stall ends because nothing that the write waits for can succeed.
-Status Writer::StallFailed(StallCondition condition, Purpose purpose, const Status& hopeless) {
-  if (!instance_->notifier->listening()) return hopeless;
+Status Writer::StallFailed(StallCondition condition, Purpose purpose, const Status& failure) {
+  if (!instance_->notifier->listening()) return failure;
   {
     MutexLock state(tree_->mutex());
-    if (!TellStall(condition, purpose, /*go_on=*/false, hopeless)) return hopeless;
+    if (!TellStall(condition, purpose, /*go_on=*/false, failure)) return failure;
   }
   MutexUnlock others(&mutex_);
   instance_->notifier->Deliver();
-  return hopeless;
+  return failure;
 }
 
 bool Writer::TellStall(StallCondition condition, Purpose purpose, bool go_on,
@@ -136,7 +136,7 @@ bool Writer::TellStall(StallCondition condition, Purpose purpose, bool go_on,
                          .memtables = static_cast<uint32_t>(tree_->sealed().size()),
                          .level0_files = static_cast<uint32_t>(tree_->version()->levels[0].size())},
                         status, instance_->clock->MonotonicMicros());
-  if (told) tree_->UpdateAttention();
+  if (told) tree_->UpdateSlowPath();
   return told;
 }
 
@@ -178,7 +178,7 @@ void Writer::RequestSeal() {
       if (!tree_->sealed().empty()) return;  // see LeaseMember::active_bytes()
     }
     SealLocked(FlushCause::kMemoryShared);
-    instance_->Urge(os::Priority::kFlush);  // writers of another instance wait
+    instance_->MakeUrgent(os::Priority::kFlush);  // writers of another instance wait
   });
   if (!submitted) seal_requested_ = false;
 }

@@ -193,7 +193,7 @@ class Writer {
   Status WaitOrSeal(uint64_t bytes, Purpose purpose) LAVA_REQUIRES(mutex_);
   /// Whether the write waits for jobs; AwaitSpace() judges space.
   StallCondition JudgeStall(uint64_t bytes) const LAVA_REQUIRES(mutex_, tree_->mutex());
-  Status StallFailed(StallCondition condition, Purpose purpose, const Status& hopeless)
+  Status StallFailed(StallCondition condition, Purpose purpose, const Status& failure)
       LAVA_REQUIRES(mutex_) LAVA_EXCLUDES(tree_->mutex());
   bool TellStall(StallCondition condition, Purpose purpose, bool go_on, const Status& status)
       LAVA_REQUIRES(mutex_, tree_->mutex());

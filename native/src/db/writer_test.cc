@@ -386,7 +386,7 @@ TEST_F(WriterTest, AWriteThatWaitedWhileItsTableWasDroppedWritesNothing) {
     Table* const table = parts->NewTable("t");
     Table* const list = parts->NewTable("l", {.kind = TableKind::kList});
     for (const char* const value : {"1", "2", "3"}) AddFile(table, {"pa"}, value);
-    executor_.on_poke = [&] {
+    executor_.on_retry_threads = [&] {
       {
         MutexLock install(parts->tree.versions.install_mutex());
         for (Table* const dropped : {table, list})
@@ -398,7 +398,7 @@ TEST_F(WriterTest, AWriteThatWaitedWhileItsTableWasDroppedWritesNothing) {
     const auto [name, write] = AllWrites(table, list)[i];
     const Status status = write();
     EXPECT_TRUE(status.IsClosed()) << name << ": " << status.ToString();
-    EXPECT_EQ(executor_.on_poke, nullptr) << name << " did not wait";
+    EXPECT_EQ(executor_.on_retry_threads, nullptr) << name << " did not wait";
     EXPECT_EQ(parts->Scan(parts->NewTable("t")), "") << name;
     EXPECT_EQ(parts->Scan(parts->NewTable("l", {.kind = TableKind::kList})), "") << name;
   }

@@ -30,7 +30,7 @@ bool BudgetRelief::Start() {
   started_again_ = true;
   changed_.NotifyAll();
   if (running_) {
-    pool_->Poke();
+    pool_->RetryThreads();
     return true;
   }
   try {

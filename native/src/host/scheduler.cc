@@ -56,8 +56,8 @@ class Scheduler::Client final : public os::Executor {
   void Submit(os::Priority priority, std::function<void()> job) override {
     scheduler_.Submit(number_, priority, std::move(job));
   }
-  void Urge(os::Priority priority) override { scheduler_.Urge(number_, priority); }
-  void Poke() override { scheduler_.pool_->Poke(); }
+  void MakeUrgent(os::Priority priority) override { scheduler_.MakeUrgent(number_, priority); }
+  void RetryThreads() override { scheduler_.pool_->RetryThreads(); }
   uint32_t thread_count() const override { return scheduler_.thread_count(); }
   os::Pacer* pacer() override { return &scheduler_; }
 
@@ -129,7 +129,7 @@ void Scheduler::Submit(FairQueue::Client client, os::Priority priority, std::fun
   BeginMore();
 }
 
-void Scheduler::Urge(FairQueue::Client client, os::Priority priority) {
+void Scheduler::MakeUrgent(FairQueue::Client client, os::Priority priority) {
   MutexLock lock(&mutex_);
   queue_.Move(client, LevelOf(priority), UrgentLevelOf(priority));
   for (Running* running : running_)

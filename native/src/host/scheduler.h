@@ -93,7 +93,7 @@ class Scheduler final : private os::Pacer {
 
   void Submit(FairQueue::Client client, os::Priority priority, std::function<void()> run)
       LAVA_EXCLUDES(mutex_);
-  void Urge(FairQueue::Client client, os::Priority priority) LAVA_EXCLUDES(mutex_);
+  void MakeUrgent(FairQueue::Client client, os::Priority priority) LAVA_EXCLUDES(mutex_);
   void Drop(FairQueue::Client client) LAVA_EXCLUDES(mutex_);
   void RunNext() LAVA_EXCLUDES(mutex_);
   std::optional<FairQueue::Pick> Take() LAVA_REQUIRES(mutex_);

@@ -93,7 +93,7 @@ TEST(Scheduler, WhatSomebodyWaitsForGoesFirstThenByPriority) {
   submit(other.get(), Priority::kFlush, 'F');
   submit(other.get(), Priority::kCollection, 'G');
   EXPECT_EQ(scheduler.queued().others, (std::array<uint64_t, 4>{2, 1, 1, 2}));
-  client->Urge(Priority::kCollection);
+  client->MakeUrgent(Priority::kCollection);
   EXPECT_EQ(scheduler.queued().urgent, 1u);
   EXPECT_EQ(scheduler.queued().others, (std::array<uint64_t, 4>{2, 1, 1, 1}));
   held.Go();
@@ -139,7 +139,7 @@ TEST(Scheduler, ADroppedClientsJobsNeverRun) {
   });
   inside.WaitFor(1);
   for (int i = 0; i < 5; ++i) client->Submit(Priority::kCollection, [&, owned] { ++ran; });
-  client->Urge(Priority::kCollection);
+  client->MakeUrgent(Priority::kCollection);
   client->Submit(Priority::kCompaction, [&, owned] { ++ran; });
   EXPECT_EQ(owned.use_count(), 7);
   client.reset();  // while one of its jobs runs
@@ -161,7 +161,7 @@ TEST(Scheduler, AJobWithoutAThreadGetsOneLater) {
   auto client = scheduler.NewClient();
   client->Submit(Priority::kFlush, [&] { done.Pass(); });
   refuse = false;
-  client->Poke();
+  client->RetryThreads();
   done.WaitFor(1);
 }
 
@@ -246,7 +246,7 @@ TEST(Scheduler, InDebtOnlyFlushesBeginAndWhatSomebodyWaitsFor) {
   EXPECT_EQ(scheduler.queued().others, (std::array<uint64_t, 4>{0, 1, 1, 1}));
   other->Submit(Priority::kFlush, [&] { flushed.Pass(); });
   flushed.WaitFor(1);
-  client->Urge(Priority::kCollection);
+  client->MakeUrgent(Priority::kCollection);
   collected.WaitFor(1);
   EXPECT_EQ(scheduler.queued().others, (std::array<uint64_t, 4>{0, 1, 1, 0}));
   time.Advance(static_cast<uint64_t>(CpuBudget::kForgivenAboveUs));
@@ -306,7 +306,7 @@ TEST(Scheduler, AJobThatIsCancelledSleepsNoLonger) {
     client->pacer()->Pace(nullptr);
     again.Pass();
   });
-  client->Urge(Priority::kL0Compaction);
+  client->MakeUrgent(Priority::kL0Compaction);
   time.AwaitWait();
   scheduler.SetCpu(0);
   again.WaitFor(1);
@@ -334,7 +334,7 @@ TEST(Scheduler, WhatSomebodyWaitsForIsOnlySlowed) {
   {
     Held one(&scheduler), two(&scheduler);
     client->Submit(Priority::kL0Compaction, compaction);
-    client->Urge(Priority::kL0Compaction);
+    client->MakeUrgent(Priority::kL0Compaction);
   }
   done.WaitFor(1);
   EXPECT_EQ(slept_us, 20'000u) << "what it used itself, at half a core";
@@ -359,7 +359,7 @@ TEST(Scheduler, NoMoreSleepThanThereAreThreads) {
       clients[c]->pacer()->Pace(nullptr);
       ended.Pass();
     });
-    clients[c]->Urge(Priority::kL0Compaction);
+    clients[c]->MakeUrgent(Priority::kL0Compaction);
   }
   began.WaitFor(2);
   for (int i = 0; i < 10; ++i) time.AwaitWait();

@@ -76,7 +76,7 @@ void LavaLogImpl::Lead() {
   }
   {
     MutexUnlock unlock(&mutex_);
-    doomed_.clear();  // removes the files unless they are still being read
+    obsolete_.clear();  // removes the files unless they are still being read
     // A failure here occurs again, and is reported, when the next batch needs the result.
     if (status.ok() && failed().ok()) (void)Tidy(written);
   }
@@ -278,8 +278,8 @@ void LavaLogImpl::ApplyMeta(const MetaOp& op) {
       index_.Trim(op.log, op.lsn);
       return;
     case MetaOp::Kind::kRemoveFile:
-      doomed_.push_back(index_.FindFile(static_cast<uint32_t>(op.log))->file);
-      doomed_.back()->Doom();
+      obsolete_.push_back(index_.FindFile(static_cast<uint32_t>(op.log))->file);
+      obsolete_.back()->MarkObsolete();
       index_.RemoveFile(static_cast<uint32_t>(op.log));
       return;
   }

@@ -181,7 +181,7 @@ class LavaLogImpl : public LavaLog {
   std::unique_ptr<PhysicalLogWriter> meta_ LAVA_GUARDED_BY(leader_);
   uint64_t meta_size_ LAVA_GUARDED_BY(leader_) = 0;
   bool meta_broken_ LAVA_GUARDED_BY(leader_) = false;
-  std::vector<std::shared_ptr<DataFile>> doomed_ LAVA_GUARDED_BY(leader_);
+  std::vector<std::shared_ptr<DataFile>> obsolete_ LAVA_GUARDED_BY(leader_);
   uint32_t next_data_ LAVA_GUARDED_BY(leader_) = 1;
   uint32_t last_meta_ LAVA_GUARDED_BY(leader_) = 0;        // highest number ever tried
   uint32_t last_sound_meta_ LAVA_GUARDED_BY(leader_) = 0;  // the next one follows it; 0: none

@@ -69,7 +69,7 @@ DataFile::DataFile(fs::FileSystem* file_system, const std::string& directory,
       index_path_(directory + "/" + FileName(FileKind::kIndex, header.number)) {}
 
 DataFile::~DataFile() {
-  if (!doomed_) return;
+  if (!obsolete_) return;
   data_.reset();
   index_.reset();
   // The next recovery removes files that cannot be removed now, because the metadata says that they

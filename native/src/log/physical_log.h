@@ -54,7 +54,7 @@ class PhysicalLogWriter {
   bool open_ended_ = false;  // the file's size is not durable
 };
 
-/// A data file as readers see it. It grows while it is written. A doomed file is removed once
+/// A data file as readers see it. It grows while it is written. An obsolete file is removed once
 /// nobody reads it any more.
 /// Threads:    any.
 /// Ownership:  the file system must outlive it.
@@ -85,7 +85,7 @@ class DataFile {
   /// Reads the reverse index. Errors: Corruption, also if the file is not sealed.
   Status ReadDirectory(Directory* directory);
 
-  void Doom() { doomed_ = true; }
+  void MarkObsolete() { obsolete_ = true; }
   uint32_t number() const { return header_.number; }
   const FileHeader& header() const { return header_; }
   const std::string& path() const { return path_; }
@@ -105,7 +105,7 @@ class DataFile {
   // Open() gets the address of one of these and locks the mutex.
   File data_ LAVA_GUARDED_BY(mutex_);
   File index_ LAVA_GUARDED_BY(mutex_);
-  bool doomed_ = false;
+  bool obsolete_ = false;
 };
 
 /// Reads a physical log's header from the beginning of its file.

@@ -23,11 +23,11 @@ class Executor {
   /// Makes the queued and running jobs of a priority urgent, because a writer waits for them. Until
   /// they end, urgent jobs run before all other jobs of any priority, and the CPU budget only slows
   /// them.
-  virtual void Urge(Priority) {}
+  virtual void MakeUrgent(Priority) {}
   /// Retries starting threads that queued jobs need and the system refused; cheap. A thread that
   /// waits for a job calls this, because no later Submit may follow. Does nothing in an executor
   /// without threads.
-  virtual void Poke() {}
+  virtual void RetryThreads() {}
   virtual uint32_t thread_count() const = 0;
   /// The pacer that jobs of this executor call while they work; valid while they run. May be null.
   virtual Pacer* pacer() { return nullptr; }

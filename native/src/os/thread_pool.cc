@@ -66,7 +66,7 @@ class ThreadPoolImpl final : public ThreadPool {
     for (std::thread& thread : ended) thread.join();  // returns at once: the thread has ended
   }
 
-  void Poke() override {
+  void RetryThreads() override {
     MutexLock lock(&mutex_);
     if (!stopping_) StartWanted();
   }

@@ -16,7 +16,7 @@ class ThreadPool {
   /// Errors: std::bad_alloc; the job is then not queued. An exception that a job throws is ignored.
   virtual void Submit(std::function<void()> job) = 0;
   /// Retries starting threads that queued jobs need and the system refused; cheap.
-  virtual void Poke() = 0;
+  virtual void RetryThreads() = 0;
   virtual uint32_t thread_count() const = 0;
   virtual void SetThreadCount(uint32_t count) = 0;
 

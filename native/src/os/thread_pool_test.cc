@@ -43,12 +43,12 @@ TEST(ThreadPoolTest, AJobWithoutAThreadGetsOneLater) {
   });
   pool->Submit([&] { gate.Pass(); });
   EXPECT_EQ(starts, 1);
-  pool->Poke();
+  pool->RetryThreads();
   EXPECT_EQ(starts, 2) << "and fails again";
   refuse = false;
-  pool->Poke();
+  pool->RetryThreads();
   gate.WaitFor(1);
-  pool->Poke();
+  pool->RetryThreads();
   EXPECT_EQ(starts, 3) << "nothing waits";
 
   // The next Submit also starts the thread that the previous one could not start.

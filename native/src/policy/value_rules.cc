@@ -95,7 +95,7 @@ class AutomaticRules final : public ValueRules {
         if (dirty && GoesWithInputs(files[i])) {
           reason = ValueMergeReason::kDirty;
         } else if (options.sorted_runs_max > 0 && overlaps[i] >= options.sorted_runs_max) {
-          reason = options.low_enough ? ValueMergeReason::kTangled : ValueMergeReason::kTooHigh;
+          reason = options.low_enough ? ValueMergeReason::kOverlapping : ValueMergeReason::kTooHigh;
         } else if (dirty) {
           reason = ValueMergeReason::kCollection;
         }
@@ -104,7 +104,7 @@ class AutomaticRules final : public ValueRules {
     }
     RewriteBudget budget(files, options, &reasons);
     budget.Spend(ValueMergeReason::kDirty, false, [&](size_t i) { return GarbageShare(files[i]); });
-    budget.Spend(ValueMergeReason::kTangled, true, [&](size_t i) { return overlaps[i]; });
+    budget.Spend(ValueMergeReason::kOverlapping, true, [&](size_t i) { return overlaps[i]; });
     return reasons;
   }
   std::vector<size_t> PickCollection(const std::vector<CollectableFile>& files,
@@ -160,7 +160,7 @@ class MergeRules final : public ValueRules {
         } else if (HasGarbage(files[i], options)) {
           reason = ValueMergeReason::kDirty;
         } else if (options.sorted_runs_max > 0 && overlaps[i] >= options.sorted_runs_max) {
-          reason = ValueMergeReason::kTangled;
+          reason = ValueMergeReason::kOverlapping;
         }
       }
       reasons.push_back(reason);
@@ -168,7 +168,7 @@ class MergeRules final : public ValueRules {
     RewriteBudget budget(files, options, &reasons);
     budget.Spend(ValueMergeReason::kDirty, false, [&](size_t i) { return GarbageShare(files[i]); });
     budget.Spend(ValueMergeReason::kMovesDown, false, [&](size_t i) { return overlaps[i]; });
-    budget.Spend(ValueMergeReason::kTangled, false, [&](size_t i) { return overlaps[i]; });
+    budget.Spend(ValueMergeReason::kOverlapping, false, [&](size_t i) { return overlaps[i]; });
     return reasons;
   }
   std::vector<size_t> PickCollection(const std::vector<CollectableFile>& files,
@@ -197,7 +197,7 @@ const char* NameOf(ValueMergeReason reason) {
       return "left, the job is large enough";
     case ValueMergeReason::kDirty:
       return "merged, for its garbage";
-    case ValueMergeReason::kTangled:
+    case ValueMergeReason::kOverlapping:
       return "merged, for its overlaps";
     case ValueMergeReason::kMovesDown:
       return "merged, its keys move down";

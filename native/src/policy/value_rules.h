@@ -43,7 +43,7 @@ enum class ValueMergeReason : uint8_t {
   kUnpaid,      // left: it overlaps many files, but too few bytes were scanned
   kJobFull,     // left: the job rewrites enough already
   kDirty,       // merged: its garbage goes with the inputs
-  kTangled,     // merged: it overlaps many files
+  kOverlapping,     // merged: it overlaps many files
   kMovesDown,   // merged: its keys move to a lower level
 };
 inline bool IsMerged(ValueMergeReason reason) { return reason >= ValueMergeReason::kDirty; }

@@ -107,18 +107,18 @@ TEST(ValueRules, TheDirtiestComeFirstAsFarAsTheJobAllows) {
   Expect(ValuePolicy::kAutomatic, options, rows);
 }
 
-const char* const kTangled =
+const char* const kOverlapping =
     "a-z of 100 garbage 0 reached 10\na-z of 100 garbage 0 reached 10\n"
     "a-z of 100 garbage 0 reached 10\na-z of 100 garbage 0 reached 10";
 
 TEST(ValueRules, AutomaticMergesForOrderWhatScansPaidFor) {
   const std::string merged = "merged, for its overlaps\n", unpaid = "left, too few scans\n";
   ValueMergeOptions options = MergeOptionsForTest();
-  EXPECT_EQ(Judge(ValuePolicy::kAutomatic, kTangled, options), merged + merged + merged + merged);
+  EXPECT_EQ(Judge(ValuePolicy::kAutomatic, kOverlapping, options), merged + merged + merged + merged);
   options.order_bytes_max = 25;
-  EXPECT_EQ(Judge(ValuePolicy::kAutomatic, kTangled, options), merged + merged + unpaid + unpaid);
+  EXPECT_EQ(Judge(ValuePolicy::kAutomatic, kOverlapping, options), merged + merged + unpaid + unpaid);
   options.order_bytes_max = 0;
-  EXPECT_EQ(Judge(ValuePolicy::kAutomatic, kTangled, options), unpaid + unpaid + unpaid + unpaid);
+  EXPECT_EQ(Judge(ValuePolicy::kAutomatic, kOverlapping, options), unpaid + unpaid + unpaid + unpaid);
   options = MergeOptionsForTest();
   options.order_bytes_max = 60;
   options.upload_cost_percent = 300;
@@ -130,17 +130,17 @@ TEST(ValueRules, AutomaticMergesForOrderWhatScansPaidFor) {
       << "what is uploaded again costs four times as much";
   options = MergeOptionsForTest();
   options.low_enough = false;
-  EXPECT_EQ(Judge(ValuePolicy::kAutomatic, "a-z of 9 garbage 0 reached 1\n" + std::string(kTangled),
+  EXPECT_EQ(Judge(ValuePolicy::kAutomatic, "a-z of 9 garbage 0 reached 1\n" + std::string(kOverlapping),
                   options)
                 .substr(0, 28),
             "left, the level is too high\n");
   options = MergeOptionsForTest();
   options.sorted_runs_max = 4;
-  EXPECT_EQ(Judge(ValuePolicy::kAutomatic, kTangled, options).substr(0, 24),
+  EXPECT_EQ(Judge(ValuePolicy::kAutomatic, kOverlapping, options).substr(0, 24),
             "left, nothing is gained\n")
       << "each meets three others";
   options.sorted_runs_max = 0;
-  EXPECT_EQ(Judge(ValuePolicy::kAutomatic, kTangled, options).substr(0, 24),
+  EXPECT_EQ(Judge(ValuePolicy::kAutomatic, kOverlapping, options).substr(0, 24),
             "left, nothing is gained\n")
       << "switched off";
   options = MergeOptionsForTest();
@@ -152,7 +152,7 @@ TEST(ValueRules, AutomaticMergesForOrderWhatScansPaidFor) {
                   "a-z of 100 garbage 0 reached 10\na-z of 100 garbage 0 reached 10",
                   options),
             unpaid + unpaid + unpaid + merged + merged)
-      << "the most entangled";
+      << "the one that overlaps most";
 }
 
 TEST(ValueRules, CollectAndGreedyMergeNothing) {
@@ -163,17 +163,17 @@ TEST(ValueRules, CollectAndGreedyMergeNothing) {
         {"not reached", "a-b of 100 garbage 90 reached 0", "left, nothing of it is reached\n"},
     };
     Expect(policy, MergeOptionsForTest(), rows);
-    EXPECT_EQ(Judge(policy, kTangled, MergeOptionsForTest()).find("merged"), std::string::npos);
+    EXPECT_EQ(Judge(policy, kOverlapping, MergeOptionsForTest()).find("merged"), std::string::npos);
   }
 }
 
-TEST(ValueRules, MergeTakesWhatMovesDownAndWhatIsTangledOrDirtyBelow) {
+TEST(ValueRules, MergeTakesWhatMovesDownAndWhatOverlapsOrIsDirtyBelow) {
   const RuleRow rows[] = {
       {"from above", "a-b of 100 garbage 0 reached 10 level 0", "merged, its keys move down\n"},
       {"in place", "a-b of 100 garbage 0 reached 10 level 1", "left, nothing is gained\n"},
       {"dirty in place, whoever else names it", "a-b of 100 garbage 25 reached 5 level 1",
        "merged, for its garbage\n"},
-      {"tangled in place, unpaid",
+      {"overlapping in place, unpaid",
        "a-b of 100 garbage 0 reached 90 level 1\na-b of 100 garbage 0 reached 90 level 1\n"
        "a-b of 100 garbage 0 reached 90 level 1\na-b of 100 garbage 0 reached 90 level 1",
        "merged, for its overlaps\nmerged, for its overlaps\nmerged, for its overlaps\n"
