@@ -143,7 +143,7 @@ TEST_P(DBTtlClock, WhatIsWrittenAfterAStepAheadExpires) {
   SetTable(kTtlMs / 4);
   Drop();
   EXPECT_EQ(There(), 0);
-  EXPECT_LE(There(100), kRecords / 2) << "large values at the latest when the step is believed";
+  EXPECT_LE(There(100), kRecords / 2) << "large values at the latest when the step is accepted";
 }
 
 // The job was planned, or even ran, while the clock showed another time.
@@ -218,7 +218,7 @@ TEST_P(DBTtlClock, RecordsOfUnknownTimeStayBesideSomeThatExpire) {
   EXPECT_EQ(There(200), 0) << "no longer than ever";
 }
 
-TEST_P(DBTtlClock, AStepAheadIsBelievedInTheEnd) {
+TEST_P(DBTtlClock, AStepAheadIsAcceptedInTheEnd) {
   Put();
   db_.clock().StepWall(2 * kHourMs);
   Tell();
@@ -228,10 +228,10 @@ TEST_P(DBTtlClock, AStepAheadIsBelievedInTheEnd) {
   EXPECT_EQ(There(), 0);
 }
 
-TEST_P(DBTtlClock, WhoeverKnowsIsBelievedAtOnce) {
+TEST_P(DBTtlClock, ATimeThatIsKnownToBeRightIsAcceptedAtOnce) {
   Put();
   db_.clock().StepWall(2 * kHourMs);
-  db_->BelieveTime(now_ms());
+  db_->AcceptTime(now_ms());
   Drop();
   EXPECT_EQ(There(), 0);
 }

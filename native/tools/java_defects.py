@@ -36,8 +36,8 @@ JAVA_DEFECTS = [
               "return Arrays.compareUnsigned(key, off, off + len, passed, 0, passed.length) > 0;",
               "return off >= 0;", ITERATORS),
     # The clock.
-    in_plugin("the engine is to believe each step ahead of the clock", "engine/EngineClock.java",
-              "db.setTime(now);\n        told = now;", "db.believeTime(now);\n        told = now;"),
+    in_plugin("the engine is to accept each step ahead of the clock", "engine/EngineClock.java",
+              "db.setTime(now);\n        told = now;", "db.acceptTime(now);\n        told = now;"),
     in_plugin("the engine is not told that the clock goes back", "engine/EngineClock.java",
               "if (now < last || now - last >= STEP_MS) {", "if (now - last >= STEP_MS) {"),
     # The backend's declarations to Flink.

@@ -507,7 +507,7 @@ class DB {
   /// by the system's clock at that moment. Without a call the system's clock is used.
   virtual void SetTime(int64_t now_ms) = 0;
   /// As SetTime(), but a step ahead is accepted at once, because the caller knows that it is right.
-  virtual void BelieveTime(int64_t now_ms) = 0;
+  virtual void AcceptTime(int64_t now_ms) = 0;
   /// Tells the time of the data from earlier openings; the first SetTime() is compared with this
   /// time. Ignored after the first SetTime().
   virtual void ContinueTime(const TtlTime& before) = 0;

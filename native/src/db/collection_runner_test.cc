@@ -124,26 +124,26 @@ TEST_F(CollectionRunnerTest, NoFileIsDroppedWhenTheClockWasSetBackMeanwhile) {
   table_ = parts->NewTable(
       "t", {.ttl_layout = TtlLayout::kValue, .ttl_ms = 1'000, .separation_bytes = 100});
   const int64_t written_ms = clock_.WallMillis();
-  parts->instance.expiry_time.Believe(written_ms);
+  parts->instance.expiry_time.Accept(written_ms);
   const std::string value = Stamped(written_ms, kLargeValue);
   AddFile(table_, {"pa"}, value);
   // Records expire by no later time than the system's.
   clock_.Advance(5'000);
-  parts->instance.expiry_time.Believe(clock_.WallMillis());
+  parts->instance.expiry_time.Accept(clock_.WallMillis());
   CollectionTask task = TaskOf();
   task.input.expired = std::exchange(task.input.files, {});
   CollectionRunner::Describe(task, &told_);
   EXPECT_EQ(told_.expired_files, 1u);
   const std::shared_ptr<const Version> before = parts->version();
   ASSERT_EQ(before->value_files.size(), 1u);
-  parts->instance.expiry_time.Believe(written_ms);
+  parts->instance.expiry_time.Accept(written_ms);
   EXPECT_TRUE(runner_->Run(task, Note(), &told_).ok());
   EXPECT_FALSE(told_.installed);
   EXPECT_EQ(parts->version(), before);
   EXPECT_EQ(counters().value_files_expired, 0u);
   EXPECT_EQ(parts->Get(table_, "pa"), value);
 
-  parts->instance.expiry_time.Believe(clock_.WallMillis());
+  parts->instance.expiry_time.Accept(clock_.WallMillis());
   EXPECT_TRUE(runner_->Run(task, Note(), &told_).ok());
   EXPECT_TRUE(told_.installed);
   EXPECT_TRUE(parts->version()->value_files.empty());

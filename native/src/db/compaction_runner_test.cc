@@ -136,15 +136,15 @@ TEST_F(CompactionRunnerTest, NothingIsInstalledWhenTheClockWasSetBackMeanwhile) 
   PartsForTest* const parts = OpenParts();
   Table* const table = parts->NewTable("t", {.ttl_layout = TtlLayout::kValue, .ttl_ms = 1'000});
   const int64_t written_ms = clock_.WallMillis();
-  parts->instance.expiry_time.Believe(written_ms);
+  parts->instance.expiry_time.Accept(written_ms);
   AddFile(table, {"pa", "pb"}, Stamped(written_ms));
   AddFile(table, {"pb"}, Stamped(written_ms));
   // Records expire by no later time than the system's.
   clock_.Advance(5'000);
-  parts->instance.expiry_time.Believe(clock_.WallMillis());
+  parts->instance.expiry_time.Accept(clock_.WallMillis());
   const CompactionTask task = Plan();
   const std::shared_ptr<const Version> before = parts->version();
-  parts->instance.expiry_time.Believe(written_ms);
+  parts->instance.expiry_time.Accept(written_ms);
   EXPECT_TRUE(runner_->Run(task, &told_).ok());
   EXPECT_FALSE(told_.installed);
   EXPECT_EQ(parts->version(), before);
@@ -153,7 +153,7 @@ TEST_F(CompactionRunnerTest, NothingIsInstalledWhenTheClockWasSetBackMeanwhile) 
   EXPECT_EQ(counters().records_expired, 0u);
   EXPECT_EQ(parts->Get(table, "pa"), Stamped(written_ms));
 
-  parts->instance.expiry_time.Believe(clock_.WallMillis());
+  parts->instance.expiry_time.Accept(clock_.WallMillis());
   ASSERT_TRUE(runner_->Run(task, &told_).ok());
   EXPECT_TRUE(told_.installed);
   EXPECT_GT(counters().records_expired, 0u);

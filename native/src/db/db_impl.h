@@ -101,7 +101,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::vector<Snapshot::File> MissingFiles() const override;
   Status FileArrived(const std::string& name) override;
   void SetTime(int64_t now_ms) override { components_.instance.expiry_time.Tell(now_ms); }
-  void BelieveTime(int64_t now_ms) override { components_.instance.expiry_time.Believe(now_ms); }
+  void AcceptTime(int64_t now_ms) override { components_.instance.expiry_time.Accept(now_ms); }
   void ContinueTime(const TtlTime& before) override {
     components_.instance.expiry_time.Continue(before);
   }

@@ -14,10 +14,10 @@ void ExpiryTime::Tell(int64_t now_ms) {
   ttl_clock_.Tell(now_ms, clock_->MonotonicMicros());
 }
 
-void ExpiryTime::Believe(int64_t now_ms) {
+void ExpiryTime::Accept(int64_t now_ms) {
   MutexLock lock(&mutex_);
   told_ = true;
-  ttl_clock_.Believe(now_ms, clock_->MonotonicMicros());
+  ttl_clock_.Accept(now_ms, clock_->MonotonicMicros());
 }
 
 void ExpiryTime::Continue(const TtlTime& before) {

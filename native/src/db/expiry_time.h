@@ -24,10 +24,10 @@ class ExpiryTime {
 
   /// The time by the clock of the layer above. The first call replaces the system's clock for good.
   void Tell(int64_t now_ms);
-  /// As Tell(), but a jump is believed at once, because the layer above knows that it is right.
-  void Believe(int64_t now_ms);
+  /// As Tell(), but a jump is accepted at once, because the layer above knows that it is right.
+  void Accept(int64_t now_ms);
   /// The instance was restored from a checkpoint of this time. Without effect after the first
-  /// Tell() or Believe().
+  /// Tell() or Accept().
   void Continue(const TtlTime& before);
   /// The time that a checkpoint carries: see DB::time().
   TtlTime time() const;

@@ -45,8 +45,8 @@ TEST(ExpiryTime, GoesOnFromACheckpointsTime) {
   ExpiryTime after(&clock);
   after.Continue(before.time());
   after.Tell(3'000'000);
-  EXPECT_LT(after.Now().older_ms, 3'000'000) << "a lead over the checkpoint was believed at once";
-  after.Believe(3'000'000);
+  EXPECT_LT(after.Now().older_ms, 3'000'000) << "a lead over the checkpoint was accepted at once";
+  after.Accept(3'000'000);
   EXPECT_EQ(after.Now().older_ms, 3'000'000);
 }
 

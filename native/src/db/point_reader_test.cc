@@ -489,7 +489,7 @@ TEST_F(PointReaderTest, ThreadsReadBesideAWriterThatSealsAndPublishes) {
       while (!stop) {
         EXPECT_EQ(Shown(tree_.map(), "fixed"), BytesOf(300));
         ASSERT_TRUE(Get(tree_.map(), "counter", &value).ok());
-        EXPECT_LE(last, value) << "an older run was believed";
+        EXPECT_LE(last, value) << "an older run was taken for the newest";
         last = value;
       }
     });

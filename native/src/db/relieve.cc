@@ -37,7 +37,8 @@ Status JobScheduler::RelieveLevel0(uint64_t since_us) {
   with_.flushes->Schedule();
   PlanCompactions();
   instance_->MakeUrgent(os::Priority::kL0Compaction);
-  instance_->MakeUrgent(os::Priority::kCompaction);  // it may hold files that L0 is to be merged with
+  instance_->MakeUrgent(
+      os::Priority::kCompaction);  // it may hold files that L0 is to be merged with
   MutexLock state(tree_->mutex());
   if (tree_->job_counts().compactions > 0) return Status::OK();
   if (with_.faults->avoids_any()) return with_.faults->DamageOf(*tree_->version());

@@ -77,7 +77,7 @@ struct JournalContent {
 /// The first sequence that another boot writes after transaction `sequence` - 1. The gap is larger
 /// than anything that earlier boots can have written and lost. Without it, their leftovers in an
 /// extent that the journal reuses would have the same numbers, and their statements about synced
-/// transactions would be believed.
+/// transactions would be accepted.
 constexpr uint64_t SequenceOfNextBoot(uint64_t sequence) { return ((sequence >> 32) + 1) << 32; }
 
 /// Reads from a superblock's start to the first transaction that is not whole: a power cut tore it,

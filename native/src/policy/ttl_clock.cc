@@ -38,7 +38,7 @@ void TtlClock::Continue(const TtlTime& before) {
   stood_before_ms_ = stood_ms_ = std::max<int64_t>(before.stood_ms, 0);
 }
 
-void TtlClock::Believe(int64_t now_ms, uint64_t steady_us) {
+void TtlClock::Accept(int64_t now_ms, uint64_t steady_us) {
   told_ = true;
   Follow(now_ms, steady_us);
 }
@@ -63,7 +63,7 @@ int64_t TtlClock::Proven(uint64_t steady_us) const {
   return Plus(base_ms_, MillisSince(base_us_, steady_us));
 }
 
-// Accepts now_ms: the clock is not ahead of the proven time, or its lead is believed.
+// Takes now_ms as proven: the clock is not ahead of the proven time, or its lead is accepted.
 void TtlClock::Follow(int64_t now_ms, uint64_t steady_us) {
   older_ms_ = recent_ms_ = now_ms;
   lead_ms_ = stood_before_ms_ = stood_ms_ = 0;
@@ -87,9 +87,9 @@ void TtlClock::MeetLead(int64_t now_ms, int64_t lead_ms, uint64_t steady_us) {
   lead_ms_ = std::min(lead_ms_, lead_ms);
   stood_ms_ = Plus(stood_before_ms_, MillisSince(lead_since_us_, steady_us));
   if (stood_ms_ >= std::min(lead_ms_, kLeadMsMax)) {
-    const int64_t believed_ms = older_ms_ == TtlTime::kUnknown ? now_ms : Plus(older_ms_, lead_ms_);
-    const int64_t left_ms = Minus(now_ms, believed_ms);
-    Follow(believed_ms, steady_us);
+    const int64_t accepted_ms = older_ms_ == TtlTime::kUnknown ? now_ms : Plus(older_ms_, lead_ms_);
+    const int64_t left_ms = Minus(now_ms, accepted_ms);
+    Follow(accepted_ms, steady_us);
     if (left_ms > 0) BeginLead(now_ms, left_ms, steady_us);
     return;
   }

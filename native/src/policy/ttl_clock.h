@@ -7,7 +7,7 @@
 namespace lava {
 
 /// The time by which records may be dropped as expired. While a jump of the clock is not yet
-/// believed, there are two times: records from before the jump are judged by the proven time, and
+/// accepted, there are two times: records from before the jump are judged by the proven time, and
 /// records written since are judged by the clock's current time.
 struct DropTime {
   int64_t older_ms = 0;                // at most recent_ms
@@ -31,20 +31,20 @@ bool MayStillDrop(const DroppedExpiries& dropped, const DropTime& by, const Drop
 
 /// Combines a clock that may jump with a steady clock into a time that both prove.
 ///
-/// Steps back of the clock are believed at once. Otherwise the time advances with the steady clock,
-/// but never past the clock that may jump. If that clock is ahead, its lead is believed once it has
+/// Steps back of the clock are accepted at once. Otherwise the time advances with the steady clock,
+/// but never past the clock that may jump. If that clock is ahead, its lead is accepted once it has
 /// stood, by the steady clock, for as long as the lead itself, at most for kLeadMsMax.
 /// Threads:    one, or the caller's lock. A pure calculation: time is passed in.
 /// Units:      milliseconds since the epoch; microseconds of the steady clock.
 class TtlClock {
  public:
-  /// The longest that a jump ahead waits until it is believed.
+  /// The longest that a jump ahead waits until it is accepted.
   static constexpr int64_t kLeadMsMax = 24ll * 60 * 60 * 1000;
 
-  /// Reports the clock's current time. Without Continue() the first time is believed as it is.
+  /// Reports the clock's current time. Without Continue() the first time is accepted as it is.
   void Tell(int64_t now_ms, uint64_t steady_us);
-  /// Tell() for a time that the caller knows to be right: a jump is believed at once.
-  void Believe(int64_t now_ms, uint64_t steady_us);
+  /// Tell() for a time that the caller knows to be right: a jump is accepted at once.
+  void Accept(int64_t now_ms, uint64_t steady_us);
   /// Continues from existing data with the time `before`. To be called before the first Tell().
   void Continue(const TtlTime& before);
   /// The time that a checkpoint stores, as of the last Tell().

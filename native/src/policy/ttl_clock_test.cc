@@ -77,7 +77,7 @@ TEST_F(TtlClockTest, AStepAheadThatIsTakenBackDropsNothing) {
   EXPECT_EQ(LagAfter(kHour + 1000), 2 * kHour);
 }
 
-TEST_F(TtlClockTest, AStepAheadIsBelievedAfterItHasStoodAsLongAsItIs) {
+TEST_F(TtlClockTest, AStepAheadIsAcceptedAfterItHasStoodAsLongAsItIs) {
   Tell();
   StepAndTell(2 * kHour);
   EXPECT_EQ(LagAfter(2 * kHour - 1), 2 * kHour);
@@ -85,7 +85,7 @@ TEST_F(TtlClockTest, AStepAheadIsBelievedAfterItHasStoodAsLongAsItIs) {
   EXPECT_EQ(clock_.drop_time(INT64_MAX).recent_from_ms, INT64_MAX);
 }
 
-TEST_F(TtlClockTest, ALongStepAheadIsBelievedAfterADay) {
+TEST_F(TtlClockTest, ALongStepAheadIsAcceptedAfterADay) {
   Tell();
   StepAndTell(1000 * kHour);
   EXPECT_EQ(LagAfter(24 * kHour - 1), 1000 * kHour);
@@ -156,7 +156,7 @@ TEST_F(TtlClockTest, ACheckpointOfAMachineThatWasAheadGivesWay) {
   EXPECT_EQ(Tell().older_ms, kStart);
 }
 
-// Otherwise a job that is restored every hour would never believe a step of more than an hour.
+// Otherwise a job that is restored every hour would never accept a step of more than an hour.
 TEST_F(TtlClockTest, WhatAStepHasStoodIsCarriedOn) {
   Tell();
   StepAndTell(3 * kHour);
@@ -185,9 +185,9 @@ TEST_F(TtlClockTest, DataOfUnknownTimeStayForADay) {
   EXPECT_EQ(LagAfter(1), 0);
 }
 
-TEST_F(TtlClockTest, WhoeverKnowsIsBelieved) {
+TEST_F(TtlClockTest, ATimeThatIsKnownToBeRightIsAccepted) {
   Tell();
-  clock_.Believe(kStart + 9 * kHour, steady_us_);
+  clock_.Accept(kStart + 9 * kHour, steady_us_);
   EXPECT_EQ(clock_.drop_time(INT64_MAX).older_ms, kStart + 9 * kHour);
 }
 
@@ -217,7 +217,7 @@ TEST_F(TtlClockTest, WhatAJobDroppedIsHeldAgainstTheTimeThatCame) {
   EXPECT_TRUE(MayStillDrop({100, 150}, by, by));
   EXPECT_FALSE(MayStillDrop({100, INT64_MIN}, by, {.older_ms = 99, .recent_ms = 99}));
   EXPECT_TRUE(MayStillDrop({99, INT64_MIN}, by, {.older_ms = 99, .recent_ms = 99}));
-  // The jump is believed meanwhile.
+  // The jump is accepted meanwhile.
   EXPECT_TRUE(MayStillDrop({100, 150}, by, {.older_ms = 151, .recent_ms = 151}));
   EXPECT_FALSE(MayStillDrop({100, 150}, by, {.older_ms = 149, .recent_ms = 149}));
   // After another jump, recent records have become older ones.

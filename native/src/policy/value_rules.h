@@ -35,16 +35,16 @@ struct ValueMergeOptions {
 
 /// Why a compaction rewrites the values of a file, or leaves them.
 enum class ValueMergeReason : uint8_t {
-  kUnreached,   // left: the inputs reference no value of the file
-  kBusy,        // left: a job has the file
-  kOrdered,     // left: there is nothing to gain
-  kCollection,  // left: a collection is cheaper for its garbage, or is the policy
-  kTooHigh,     // left: the level is not one of the last two
-  kUnpaid,      // left: it overlaps many files, but too few bytes were scanned
-  kJobFull,     // left: the job rewrites enough already
-  kDirty,       // merged: its garbage goes with the inputs
-  kOverlapping,     // merged: it overlaps many files
-  kMovesDown,   // merged: its keys move to a lower level
+  kUnreached,    // left: the inputs reference no value of the file
+  kBusy,         // left: a job has the file
+  kOrdered,      // left: there is nothing to gain
+  kCollection,   // left: a collection is cheaper for its garbage, or is the policy
+  kTooHigh,      // left: the level is not one of the last two
+  kUnpaid,       // left: it overlaps many files, but too few bytes were scanned
+  kJobFull,      // left: the job rewrites enough already
+  kDirty,        // merged: its garbage goes with the inputs
+  kOverlapping,  // merged: it overlaps many files
+  kMovesDown,    // merged: its keys move to a lower level
 };
 inline bool IsMerged(ValueMergeReason reason) { return reason >= ValueMergeReason::kDirty; }
 const char* NameOf(ValueMergeReason reason);

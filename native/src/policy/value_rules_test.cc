@@ -114,11 +114,14 @@ const char* const kOverlapping =
 TEST(ValueRules, AutomaticMergesForOrderWhatScansPaidFor) {
   const std::string merged = "merged, for its overlaps\n", unpaid = "left, too few scans\n";
   ValueMergeOptions options = MergeOptionsForTest();
-  EXPECT_EQ(Judge(ValuePolicy::kAutomatic, kOverlapping, options), merged + merged + merged + merged);
+  EXPECT_EQ(Judge(ValuePolicy::kAutomatic, kOverlapping, options),
+            merged + merged + merged + merged);
   options.order_bytes_max = 25;
-  EXPECT_EQ(Judge(ValuePolicy::kAutomatic, kOverlapping, options), merged + merged + unpaid + unpaid);
+  EXPECT_EQ(Judge(ValuePolicy::kAutomatic, kOverlapping, options),
+            merged + merged + unpaid + unpaid);
   options.order_bytes_max = 0;
-  EXPECT_EQ(Judge(ValuePolicy::kAutomatic, kOverlapping, options), unpaid + unpaid + unpaid + unpaid);
+  EXPECT_EQ(Judge(ValuePolicy::kAutomatic, kOverlapping, options),
+            unpaid + unpaid + unpaid + unpaid);
   options = MergeOptionsForTest();
   options.order_bytes_max = 60;
   options.upload_cost_percent = 300;
@@ -130,8 +133,8 @@ TEST(ValueRules, AutomaticMergesForOrderWhatScansPaidFor) {
       << "what is uploaded again costs four times as much";
   options = MergeOptionsForTest();
   options.low_enough = false;
-  EXPECT_EQ(Judge(ValuePolicy::kAutomatic, "a-z of 9 garbage 0 reached 1\n" + std::string(kOverlapping),
-                  options)
+  EXPECT_EQ(Judge(ValuePolicy::kAutomatic,
+                  "a-z of 9 garbage 0 reached 1\n" + std::string(kOverlapping), options)
                 .substr(0, 28),
             "left, the level is too high\n");
   options = MergeOptionsForTest();

@@ -178,10 +178,10 @@ void SetTime(JNIEnv* env, jobject, jlong handle, jlong now_ms) {
   }));
 }
 
-void BelieveTime(JNIEnv* env, jobject, jlong handle, jlong now_ms) {
+void AcceptTime(JNIEnv* env, jobject, jlong handle, jlong now_ms) {
   static_cast<void>(Entry<Declares::kNothing>(env, 0, [&]() -> int {
     Use<DatabaseHandle> use(handle);
-    use->db()->BelieveTime(now_ms);
+    use->db()->AcceptTime(now_ms);
     return 0;
   }));
 }
@@ -350,7 +350,7 @@ NativeClass DatabaseAdministration() {
       Native("flush0", "(JI)I", reinterpret_cast<void*>(Flush)),
       Native("compactAll0", "(JIJ)J", reinterpret_cast<void*>(CompactAll)),
       Native("setTime0", "(JJ)V", reinterpret_cast<void*>(SetTime)),
-      Native("believeTime0", "(JJ)V", reinterpret_cast<void*>(BelieveTime)),
+      Native("acceptTime0", "(JJ)V", reinterpret_cast<void*>(AcceptTime)),
       Native("continueTime0", "(JJJJ)V", reinterpret_cast<void*>(ContinueTime)),
       Native("time0", "(J[J)V", reinterpret_cast<void*>(Time)),
       Native("setValuePolicy0", "(JI)V", reinterpret_cast<void*>(SetValuePolicy)),

@@ -497,8 +497,8 @@ public final class LavaDB extends NativeObject {
      * Like {@link #setTime}, but a step ahead is accepted at once, because the caller knows that it
      * is right.
      */
-    public void believeTime(long nowMs) {
-        believeTime0(handle, nowMs);
+    public void acceptTime(long nowMs) {
+        acceptTime0(handle, nowMs);
     }
 
     /**
@@ -723,7 +723,7 @@ public final class LavaDB extends NativeObject {
 
     private native void setTime0(long handle, long nowMs);
 
-    private native void believeTime0(long handle, long nowMs);
+    private native void acceptTime0(long handle, long nowMs);
 
     private native void continueTime0(long handle, long timeMs, long leadMs, long stoodMs);
 

@@ -112,7 +112,7 @@ class FaultTest extends LavaTestBase {
                         "flush0",
                         "compactAll0",
                         "setTime0",
-                        "believeTime0",
+                        "acceptTime0",
                         "continueTime0",
                         "time0",
                         "setValuePolicy0",

@@ -39,7 +39,7 @@ final class NativeCalls {
         calls.put("flush", db::flush);
         calls.put("compactAll", db::compactAll);
         calls.put("setTime", () -> db.setTime(1));
-        calls.put("believeTime", () -> db.believeTime(1));
+        calls.put("acceptTime", () -> db.acceptTime(1));
         calls.put("continueTime", () -> db.continueTime(TtlTime.UNKNOWN));
         calls.put("time", db::time);
         calls.put("setValuePolicy", () -> db.setValuePolicy(ValuePolicy.AUTOMATIC));

@@ -315,12 +315,12 @@ public class LavaKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
     /**
      * For tests: compacts all state to the last level, so that everything expired by Flink's clock
      * is removed. The engine accepts Flink's time for this even if it is further ahead than the
-     * engine would otherwise believe.
+     * engine would otherwise accept.
      *
      * <p>Errors: {@link LavaDBException} also when the thread is interrupted.
      */
     public void compact() throws LavaDBException {
-        clock.believe();
+        clock.accept();
         instance.db().compactAll();
     }
 

@@ -79,10 +79,10 @@ public final class EngineClock implements TtlTimeProvider {
         told = now;
     }
 
-    /** Tells the engine the current time, which the engine must believe however far it is ahead. */
-    public synchronized void believe() {
+    /** Tells the engine the current time, which the engine must accept however far it is ahead. */
+    public synchronized void accept() {
         long now = provider.currentTimestamp();
-        db.believeTime(now);
+        db.acceptTime(now);
         told = now;
     }
 }

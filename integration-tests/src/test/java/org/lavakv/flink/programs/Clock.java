@@ -11,12 +11,12 @@ import java.util.function.LongSupplier;
  * so far. It never returns the same time twice, so a value's timestamp tells when the value was
  * written.
  *
- * <p>Lava drops nothing because of a step ahead before it believes the step: after the steady clock
+ * <p>Lava drops nothing because of a step ahead before it accepts the step: after the steady clock
  * has advanced as far, after the step has lasted as long as its own length, or at once if a caller
- * says so. Therefore the time that Lava believes advances at most twice as fast as the steady
- * clock. By a clock that it does not believe, Lava drops only values that were written since the
- * step and that are older than the TTL by the steady clock. A canonical savepoint omits values that
- * have expired by the clock, if the TTL says so.
+ * says so. Therefore the time that Lava accepts advances at most twice as fast as the steady clock.
+ * By a clock that it does not accept, Lava drops only values that were written since the step and
+ * that are older than the TTL by the steady clock. A canonical savepoint omits values that have
+ * expired by the clock, if the TTL says so.
  *
  * <p>Threads: one. Units: milliseconds.
  */
@@ -33,15 +33,15 @@ final class Clock {
     private static final class Moment {
         private final long now;
         private final Drops drops;
-        private final long believed;
+        private final long accepted;
 
         /**
-         * @param believed the latest time that Lava can have believed
+         * @param accepted the latest time that Lava can have accepted
          */
-        Moment(long now, Drops drops, long believed) {
+        Moment(long now, Drops drops, long accepted) {
             this.now = now;
             this.drops = drops;
-            this.believed = believed;
+            this.accepted = accepted;
         }
     }
 
@@ -75,7 +75,7 @@ final class Clock {
     private long now;
     private Drops drops = Drops.NOTHING;
 
-    /** The latest time that Lava can have believed when the steady clock was at baseSteady. */
+    /** The latest time that Lava can have accepted when the steady clock was at baseSteady. */
     private long base;
 
     private long baseSteady;
@@ -88,7 +88,7 @@ final class Clock {
         this.steady = steady;
         this.steadyBegin = steady.getAsLong();
         said.add(now);
-        believe();
+        accept();
     }
 
     long now() {
@@ -102,11 +102,11 @@ final class Clock {
         while (!said.add(now)) {
             now++;
         }
-        believeStepBack();
+        acceptStepBack();
     }
 
     /** Lava is told that the clock is right. */
-    void believe() {
+    void accept() {
         base = now;
         baseSteady = steady.getAsLong();
     }
@@ -115,7 +115,7 @@ final class Clock {
     void start(boolean onLava) {
         moments.clear();
         drops = onLava ? Drops.AS_LAVA : Drops.NOTHING;
-        believe();
+        accept();
     }
 
     /** A backend begins with the values of a snapshot. */
@@ -125,13 +125,13 @@ final class Clock {
         drops = onLava ? Drops.AS_LAVA : Drops.NOTHING;
         base = past.base;
         baseSteady = past.baseSteady;
-        believeStepBack();
+        acceptStepBack();
     }
 
     /** The history of a snapshot that is taken now. */
     Past past() {
         List<Moment> all = new ArrayList<>(moments);
-        all.add(new Moment(now, drops, believed()));
+        all.add(new Moment(now, drops, accepted()));
         return new Past(all, base, baseSteady);
     }
 
@@ -145,7 +145,7 @@ final class Clock {
         return isOneOf(state, written, true);
     }
 
-    /** Whether a value was ever expired, whatever Lava believed. */
+    /** Whether a value was ever expired, whatever Lava accepted. */
     boolean wasExpired(StateSpec state, long written) {
         return isOneOf(state, written, false);
     }
@@ -173,7 +173,7 @@ final class Clock {
     private static boolean drops(StateSpec state, long written, Moment moment, boolean young) {
         switch (moment.drops) {
             case AS_LAVA:
-                return !young || state.isExpired(written, moment.believed);
+                return !young || state.isExpired(written, moment.accepted);
             case AS_SAVEPOINT:
                 return state.ttl.cleansSavepoints;
             default:
@@ -182,21 +182,21 @@ final class Clock {
     }
 
     private void endMoment() {
-        moments.add(new Moment(now, drops, believed()));
+        moments.add(new Moment(now, drops, accepted()));
     }
 
-    private void believeStepBack() {
-        if (believable() > now) {
-            believe();
+    private void acceptStepBack() {
+        if (acceptable() > now) {
+            accept();
         }
     }
 
-    private long believed() {
-        return Math.min(now, believable());
+    private long accepted() {
+        return Math.min(now, acceptable());
     }
 
-    /** The latest time that Lava can believe by now, if the clock shows it. */
-    private long believable() {
+    /** The latest time that Lava can accept by now, if the clock shows it. */
+    private long acceptable() {
         // The engine rounds milliseconds differently.
         return base + 2 * (steady.getAsLong() - baseSteady) + 2;
     }

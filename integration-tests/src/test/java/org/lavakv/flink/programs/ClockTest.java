@@ -34,17 +34,17 @@ class ClockTest {
     void whatNeverExpiredIsThere() {
         clock.start(true);
         clock.step(TTL - 1);
-        clock.believe();
+        clock.accept();
         clock.step(-TTL);
         assertThat(clock.mayBeGone(STATE, BEGIN)).isFalse();
         assertThat(clock.wasExpired(STATE, BEGIN)).isFalse();
     }
 
     @Test
-    void whatExpiredByABelievedClockMayBeGone() {
+    void whatExpiredByAnAcceptedClockMayBeGone() {
         clock.start(true);
         clock.step(TTL);
-        clock.believe();
+        clock.accept();
         clock.step(-TTL);
         assertThat(clock.mayBeGone(STATE, BEGIN)).isTrue();
     }
@@ -53,7 +53,7 @@ class ClockTest {
     void whatWasWrittenBehindTheStepBackIsThere() {
         clock.start(true);
         clock.step(TTL);
-        clock.believe();
+        clock.accept();
         clock.step(-TTL);
         assertThat(clock.now()).isEqualTo(BEGIN + 1);
         assertThat(clock.mayBeGone(STATE, clock.now())).isFalse();
@@ -70,10 +70,10 @@ class ClockTest {
     }
 
     @Test
-    void aStepBackIsBelievedAtOnce() {
+    void aStepBackIsAcceptedAtOnce() {
         clock.start(true);
         clock.step(3 * TTL);
-        clock.believe();
+        clock.accept();
         clock.step(-2 * TTL);
         long written = clock.now();
         clock.step(TTL);
@@ -83,7 +83,7 @@ class ClockTest {
     }
 
     @Test
-    void aStepAheadIsBelievedWhenItHasStoodForHalfOfIt() {
+    void aStepAheadIsAcceptedWhenItHasStoodForHalfOfIt() {
         clock.start(true);
         clock.step(TTL);
         steady.addAndGet(TTL / 2);
@@ -95,7 +95,7 @@ class ClockTest {
     void onOtherBackendsEverythingIsThere() {
         clock.start(false);
         clock.step(TTL);
-        clock.believe();
+        clock.accept();
         steady.addAndGet(2 * TTL);
         clock.step(-TTL);
         assertThat(clock.mayBeGone(STATE, BEGIN)).isFalse();
@@ -105,7 +105,7 @@ class ClockTest {
     void aSnapshotRemembersWhatWasDroppedBefore() {
         clock.start(true);
         clock.step(TTL);
-        clock.believe();
+        clock.accept();
         Clock.Past dropped = clock.past();
         clock.step(-TTL);
         clock.start(false, dropped);
@@ -117,7 +117,7 @@ class ClockTest {
         clock.start(true);
         Clock.Past whole = clock.past();
         clock.step(TTL);
-        clock.believe();
+        clock.accept();
         clock.step(-TTL);
         clock.start(true, whole);
         assertThat(clock.mayBeGone(STATE, BEGIN)).isFalse();

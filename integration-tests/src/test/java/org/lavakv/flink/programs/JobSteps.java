@@ -39,7 +39,7 @@ final class JobSteps {
         @Override
         Object run(Job job) throws Exception {
             if (job.kind().isLava()) {
-                job.clock().believe();
+                job.clock().accept();
                 for (JobSubtask subtask : job.subtasks()) {
                     ((LavaKeyedStateBackend<?>) subtask.backend).compact();
                 }

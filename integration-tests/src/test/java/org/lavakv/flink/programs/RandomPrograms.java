@@ -90,7 +90,7 @@ final class RandomPrograms {
         System.out.println(
                 "COUNT "
                         + counts.expired
-                        + " values compared that only clocks which nobody believed called expired");
+                        + " values compared that only clocks which were never accepted called expired");
         System.out.println(
                 "COUNT " + counts.doubtful + " values of programs that Lava might have dropped");
         System.out.println(

@@ -48,11 +48,11 @@ class ShownAgainTest {
      * From now on Lava may drop expired values according to the comparison, although Lava itself is
      * not told.
      */
-    private static final class Believe extends Step {
+    private static final class Accept extends Step {
         @Override
         Object run(Job job) {
-            job.clock().believe();
-            return "believed";
+            job.clock().accept();
+            return "accepted";
         }
     }
 
@@ -101,7 +101,7 @@ class ShownAgainTest {
     }
 
     @Test
-    void whatExpiredByABelievedClockMayBeGone() throws Exception {
+    void whatExpiredByAnAcceptedClockMayBeGone() throws Exception {
         ShownAgain.Counts counts =
                 run(
                         add(1),
@@ -116,7 +116,7 @@ class ShownAgainTest {
 
     @Test
     void onOtherBackendsItMustBeThere() throws Exception {
-        ShownAgain.Counts counts = run(add(1), clock(ttl), new Believe(), clock(-ttl));
+        ShownAgain.Counts counts = run(add(1), clock(ttl), new Accept(), clock(-ttl));
         assertThat(counts.doubtful).isEqualTo(1);
         assertThat(counts.gone).isZero();
         assertThatThrownBy(
@@ -124,7 +124,7 @@ class ShownAgainTest {
                                 run(
                                         add(1),
                                         clock(ttl),
-                                        new Believe(),
+                                        new Accept(),
                                         new Lose(cell, kind -> !kind.isLava()),
                                         clock(-ttl)))
                 .isInstanceOf(Comparison.Difference.class)
@@ -132,7 +132,7 @@ class ShownAgainTest {
     }
 
     @Test
-    void whatExpiredByAClockThatNobodyBelievedMustBeThere() throws Exception {
+    void whatExpiredByAClockThatWasNotAcceptedMustBeThere() throws Exception {
         ShownAgain.Counts counts = run(add(1), clock(ttl), clock(-ttl));
         assertThat(counts.expired).isEqualTo(1);
         assertThatThrownBy(
