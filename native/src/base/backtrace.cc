@@ -1,5 +1,7 @@
 #include "base/backtrace.h"
 
+#include <string>
+
 #ifndef NDEBUG
 #include <execinfo.h>
 

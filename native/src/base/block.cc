@@ -1,6 +1,14 @@
 #include "base/block.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
 #include "base/coding.h"
+#include "base/hash.h"
+#include "lava/options.h"
+#include "lava/slice.h"
+#include "lava/status.h"
 
 namespace lava {
 

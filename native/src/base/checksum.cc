@@ -3,7 +3,10 @@
 #include <nmmintrin.h>
 
 #include <array>
+#include <cstdint>
 #include <cstring>
+
+#include "lava/slice.h"
 
 namespace lava {
 namespace {

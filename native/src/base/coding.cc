@@ -1,6 +1,12 @@
 #include "base/coding.h"
 
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
 #include "base/check.h"
+#include "lava/slice.h"
 
 namespace lava {
 

@@ -1,5 +1,12 @@
 #include "base/compression.h"
 
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "lava/options.h"
+#include "lava/slice.h"
+
 #define LZ4_STATIC_LINKING_ONLY  // for fastReset; lz4 is linked statically
 #include <lz4.h>
 

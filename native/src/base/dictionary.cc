@@ -1,5 +1,14 @@
 #include "base/dictionary.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "lava/options.h"
+#include "lava/slice.h"
+
 // Training with given parameters, without a search for the best ones, is not part of the shared
 // library's interface; zstd is linked statically here.
 #define ZDICT_STATIC_LINKING_ONLY

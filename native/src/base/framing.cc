@@ -1,10 +1,15 @@
 #include "base/framing.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
 #include <utility>
 
 #include "base/check.h"
 #include "base/checksum.h"
 #include "base/coding.h"
+#include "lava/status.h"
 
 namespace lava {
 namespace {

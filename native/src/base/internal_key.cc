@@ -1,8 +1,15 @@
 #include "base/internal_key.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
 #include "base/check.h"
 #include "base/coding.h"
 #include "base/hash.h"
+#include "lava/options.h"
+#include "lava/slice.h"
 
 namespace lava {
 

@@ -1,6 +1,11 @@
 #include "lava/list_format.h"
 
+#include <cstdint>
+#include <string>
+
 #include "base/coding.h"
+#include "lava/slice.h"
+#include "lava/status.h"
 
 namespace lava {
 

@@ -1,9 +1,15 @@
 #include "base/list_parts.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
 #include "base/coding.h"
+#include "base/value_reference.h"
 #include "lava/list_format.h"
+#include "lava/slice.h"
+#include "lava/status.h"
 
 namespace lava {
 namespace {

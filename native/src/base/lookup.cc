@@ -1,10 +1,16 @@
 #include "base/lookup.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <utility>
 
 #include "base/check.h"
 #include "base/list_parts.h"
+#include "base/record.h"
+#include "base/value_reference.h"
 #include "lava/list_format.h"
+#include "lava/slice.h"
 
 namespace lava {
 

@@ -1,9 +1,16 @@
 #include "base/partition_range.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "base/check.h"
+#include "base/internal_key.h"
+#include "lava/db.h"
+#include "lava/options.h"
+#include "lava/status.h"
 
 namespace lava {
 

@@ -1,6 +1,14 @@
 #include "base/range_tombstones.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lava/slice.h"
 
 namespace lava {
 namespace {

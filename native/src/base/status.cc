@@ -1,5 +1,10 @@
 #include "lava/status.h"
 
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
 namespace lava {
 
 Status::Status(Code code, std::string message) : code_(code) {

@@ -1,6 +1,10 @@
 #include "base/value_reference.h"
 
+#include <cstdint>
+#include <string>
+
 #include "base/coding.h"
+#include "lava/slice.h"
 
 namespace lava {
 namespace {

@@ -3,9 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
 
 #include "base/mutex.h"
+#include "base/thread_annotations.h"
+#include "cache/block_queue.h"
 #include "cache/cache_shard.h"
+#include "memory/memory_budget.h"
+#include "memory/memory_counter.h"
 #include "policy/cache_border.h"
 
 namespace lava {

@@ -1,6 +1,12 @@
 #include "cache/block_queue.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <utility>
+#include <vector>
+
+#include "cache/block_cache.h"
 
 namespace lava {
 namespace {

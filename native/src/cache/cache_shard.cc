@@ -1,10 +1,18 @@
 #include "cache/cache_shard.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "base/guarded.h"
+#include "base/mutex.h"
+#include "cache/block_cache.h"
+#include "cache/block_queue.h"
 
 namespace lava {
 

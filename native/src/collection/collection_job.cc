@@ -1,22 +1,36 @@
 #include "collection/collection_job.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "base/check.h"
 #include "base/dictionary.h"
+#include "base/file_id.h"
 #include "base/list_parts.h"
+#include "base/lookup.h"
+#include "base/value_reference.h"
 #include "fs/gathered_reads.h"
+#include "job/job_context.h"
 #include "job/value_output.h"
+#include "lava/options.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "manifest/blob_locations.h"
+#include "manifest/version.h"
 #include "os/job_break.h"
 #include "read/readers.h"
 #include "read/ttl_filter.h"
 #include "read/version_lookup.h"
+#include "value/value_reader.h"
 
 namespace lava {
 namespace {

@@ -1,15 +1,29 @@
 #include "compaction/compaction_job.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include "base/check.h"
+#include "base/range_tombstones.h"
+#include "base/record.h"
+#include "base/value_reference.h"
 #include "compaction/older_files.h"
 #include "compaction/value_merge.h"
+#include "job/job_context.h"
 #include "job/output_files.h"
 #include "job/value_output.h"
+#include "lava/status.h"
+#include "manifest/version.h"
 #include "os/job_break.h"
 #include "read/merge_run.h"
 #include "read/merging_iterator.h"
 #include "read/readers.h"
 #include "read/ttl_filter.h"
+#include "table/table_reader.h"
 
 namespace lava {
 

@@ -1,8 +1,18 @@
 #include "compaction/compaction_scope.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
 
 #include "base/check.h"
+#include "base/value_reference.h"
+#include "compaction/compaction_job.h"
+#include "lava/options.h"
+#include "lava/slice.h"
+#include "manifest/blob_locations.h"
+#include "manifest/version.h"
 
 namespace lava {
 namespace {

@@ -1,8 +1,19 @@
 #include "compaction/flush_job.h"
 
+#include <memory>
+#include <utility>
+#include <vector>
+
 #include "base/check.h"
+#include "base/range_tombstones.h"
+#include "base/record.h"
+#include "job/job_context.h"
 #include "job/output_files.h"
 #include "job/value_output.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "manifest/version.h"
+#include "memtable/memtable.h"
 #include "read/merge_run.h"
 #include "read/merging_iterator.h"
 #include "value_log/logged_values.h"

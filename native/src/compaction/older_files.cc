@@ -1,8 +1,14 @@
 #include "compaction/older_files.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
+#include <utility>
+#include <vector>
 
+#include "compaction/compaction_job.h"
+#include "lava/slice.h"
+#include "manifest/version.h"
 #include "read/merge_run.h"
 
 namespace lava {

@@ -1,9 +1,23 @@
 #include "compaction/value_merge.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
 
 #include "base/dictionary.h"
+#include "base/list_parts.h"
+#include "base/record.h"
+#include "base/value_reference.h"
+#include "job/value_output.h"
+#include "lava/status.h"
+#include "manifest/version.h"
 #include "policy/overlap_depth.h"
+#include "read/version_lookup.h"
+#include "value/value_file.h"
 
 namespace lava {
 namespace {

@@ -1,6 +1,12 @@
 #include "db/background_events.h"
 
+#include <cstdint>
+#include <string>
 #include <utility>
+#include <vector>
+
+#include "lava/event_listener.h"
+#include "lava/status.h"
 
 namespace lava {
 

@@ -1,9 +1,25 @@
 #include "db/background_faults.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/guarded.h"
+#include "base/mutex.h"
+#include "compaction/compaction_job.h"
+#include "db/background_events.h"
+#include "db/counters.h"
+#include "db/table_registry.h"
+#include "lava/db.h"
+#include "lava/status.h"
+#include "manifest/version.h"
 
 namespace lava {
 namespace {

@@ -1,10 +1,24 @@
 #include "db/collection_planner.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
+#include "base/file_id.h"
+#include "db/job_plans.h"
+#include "db/running_jobs.h"
+#include "lava/event_listener.h"
+#include "lava/options.h"
+#include "manifest/version.h"
+#include "policy/collection_effort.h"
+#include "policy/collection_picker.h"
 #include "policy/value_rules.h"
 #include "read/ttl_filter.h"
 

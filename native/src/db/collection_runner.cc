@@ -1,14 +1,27 @@
 #include "db/collection_runner.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/check.h"
+#include "base/mutex.h"
+#include "base/value_reference.h"
+#include "collection/collection_job.h"
 #include "db/collection_planner.h"
 #include "db/counters.h"
+#include "db/job_plans.h"
+#include "job/job_context.h"
+#include "lava/event_listener.h"
+#include "lava/status.h"
+#include "manifest/blob_locations.h"
+#include "manifest/version.h"
+#include "manifest/version_edit.h"
 #include "read/ttl_filter.h"
 
 namespace lava {

@@ -1,12 +1,29 @@
 #include "db/compaction_planner.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
+#include "compaction/compaction_job.h"
 #include "compaction/compaction_scope.h"
+#include "db/job_plans.h"
+#include "db/running_jobs.h"
+#include "db/value_merge_plan.h"
+#include "lava/event_listener.h"
+#include "lava/options.h"
 #include "manifest/space.h"
+#include "manifest/version.h"
+#include "os/executor.h"
+#include "policy/collection_effort.h"
+#include "policy/compaction_picker.h"
+#include "policy/space_limits.h"
+#include "policy/value_rules.h"
 
 namespace lava {
 namespace {

@@ -1,7 +1,19 @@
 #include "db/compaction_runner.h"
 
+#include <cstdint>
+#include <memory>
+
 #include "base/check.h"
+#include "base/mutex.h"
+#include "compaction/compaction_job.h"
 #include "db/counters.h"
+#include "db/job_plans.h"
+#include "job/job_context.h"
+#include "lava/event_listener.h"
+#include "lava/status.h"
+#include "manifest/version.h"
+#include "manifest/version_edit.h"
+#include "policy/ttl_clock.h"
 
 namespace lava {
 

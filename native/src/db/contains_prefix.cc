@@ -1,8 +1,24 @@
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <string>
 
+#include "base/internal_key.h"
+#include "base/record.h"
+#include "base/value_reference.h"
+#include "db/counters.h"
 #include "db/dead_ranges.h"
 #include "db/file_runs.h"
+#include "db/read_view.h"
 #include "db/scanner.h"
+#include "db/table_impl.h"
+#include "lava/db.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "manifest/version.h"
+#include "memtable/memtable.h"
+#include "read/merge_run.h"
+#include "table/table_writer.h"
 
 namespace lava {
 

@@ -1,5 +1,10 @@
 #include "db/db_impl.h"
 
+#include <cstdint>
+
+#include "lava/event_listener.h"
+#include "lava/status.h"
+
 namespace lava {
 
 Status DBImpl::Flush(uint32_t timeout_ms) {

@@ -1,11 +1,17 @@
 #include "db/dead_ranges.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <new>
+#include <string>
 #include <utility>
 
 #include "base/check.h"
+#include "base/mutex.h"
+#include "lava/slice.h"
+#include "read/merging_iterator.h"
 
 namespace lava {
 namespace {

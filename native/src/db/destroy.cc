@@ -1,4 +1,15 @@
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "db/db_impl.h"
+#include "db/instance_context.h"
+#include "fs/file_system.h"
+#include "host/host_impl.h"
+#include "lava/db.h"
+#include "lava/options.h"
+#include "lava/status.h"
+#include "manifest/manifest.h"
 
 namespace lava {
 namespace {

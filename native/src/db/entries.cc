@@ -1,9 +1,28 @@
 #include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/internal_key.h"
 #include "base/lookup.h"
+#include "base/mutex.h"
+#include "base/value_reference.h"
+#include "db/close_guard.h"
 #include "db/db_impl.h"
+#include "db/point_reader.h"
+#include "db/read_view.h"
+#include "db/table_impl.h"
+#include "lava/db.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "manifest/version.h"
+#include "manifest/version_edit.h"
 #include "read/readers.h"
 #include "value/changelog_entry.h"
+#include "value/value_reader.h"
 
 namespace lava {
 Status DecodeEntries(const std::string& name, uint64_t offset, Slice bytes,

@@ -1,5 +1,7 @@
 #include "db/environment.h"
 
+#include <cstdint>
+
 #include "os/clock.h"
 
 namespace lava {

@@ -1,5 +1,7 @@
 #include "lava/event_listener.h"
 
+#include <string_view>
+
 namespace lava {
 
 std::string_view NameOf(FlushCause cause) noexcept {

@@ -1,5 +1,16 @@
 #include "db/event_notifier.h"
 
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/guarded.h"
+#include "base/mutex.h"
+#include "lava/event_listener.h"
+#include "lava/status.h"
+
 namespace lava {
 
 void EventNotifier::Call(const Event& event) noexcept {

@@ -1,6 +1,11 @@
 #include "db/expiry_time.h"
 
+#include <cstdint>
 #include <utility>
+
+#include "base/mutex.h"
+#include "lava/ttl_time.h"
+#include "policy/ttl_clock.h"
 
 namespace lava {
 

@@ -1,10 +1,19 @@
 #include "db/file_remover.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "base/guarded.h"
+#include "base/mutex.h"
+#include "db/counters.h"
+#include "db/obsolete_files.h"
+#include "lava/event_listener.h"
+#include "lava/status.h"
+#include "manifest/version.h"
 
 namespace lava {
 namespace {

@@ -1,14 +1,37 @@
 #include "db/flush_scheduler.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "base/guarded.h"
+#include "base/mutex.h"
+#include "compaction/flush_job.h"
+#include "db/background_faults.h"
+#include "db/counters.h"
+#include "db/job_plans.h"
 #include "db/job_working_sets.h"
+#include "db/read_view.h"
+#include "db/sealed_memtables.h"
 #include "db/search_damage.h"
+#include "db/separation_tuner.h"
 #include "db/version_search.h"
+#include "host/job_memory.h"
+#include "lava/event_listener.h"
+#include "lava/status.h"
+#include "manifest/version.h"
+#include "memory/memory_counter.h"
+#include "memtable/memtable.h"
+#include "os/executor.h"
 #include "read/readers.h"
+#include "table/table_writer.h"
 
 namespace lava {
 

@@ -1,7 +1,22 @@
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/coding.h"
+#include "base/file_id.h"
 #include "db/db_impl.h"
+#include "db/environment.h"
+#include "lava/db.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "manifest/version.h"
+#include "manifest/version_edit.h"
 
 namespace lava {
 namespace {

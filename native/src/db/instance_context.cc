@@ -1,9 +1,28 @@
 #include "db/instance_context.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
 
 #include "base/guarded.h"
+#include "db/close_guard.h"
+#include "db/counters.h"
+#include "db/environment.h"
+#include "db/event_notifier.h"
+#include "fs/file_system.h"
+#include "fs/open_file_limit.h"
 #include "fs/posix_file_system.h"
+#include "host/host_impl.h"
+#include "host/space_quota.h"
+#include "job/job_context.h"
+#include "lava/options.h"
+#include "lava/status.h"
+#include "manifest/version.h"
+#include "memory/memory_counter.h"
+#include "os/executor.h"
 
 namespace lava {
 namespace {

@@ -1,5 +1,9 @@
 #include "db/job_plans.h"
 
+#include "lava/options.h"
+#include "policy/collection_effort.h"
+#include "policy/space_limits.h"
+
 namespace lava {
 
 CollectionEffort EffortOf(const DBOptions& options, const PlanInputs& inputs, bool compacting) {

@@ -2,10 +2,24 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <optional>
 #include <utility>
 
 #include "base/check.h"
 #include "base/guarded.h"
+#include "base/mutex.h"
+#include "base/thread_annotations.h"
+#include "db/collection_planner.h"
+#include "db/instance_context.h"
+#include "db/job_plans.h"
+#include "db/tree_state.h"
+#include "lava/event_listener.h"
+#include "lava/options.h"
+#include "lava/status.h"
+#include "os/executor.h"
 
 namespace lava {
 

@@ -1,9 +1,23 @@
 #include "db/job_working_sets.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
 
+#include "base/value_reference.h"
+#include "collection/collection_job.h"
+#include "compaction/compaction_job.h"
+#include "compaction/flush_job.h"
 #include "compaction/value_merge.h"
+#include "db/instance_context.h"
+#include "job/job_context.h"
+#include "lava/options.h"
+#include "manifest/version.h"
+#include "memtable/memtable.h"
 #include "policy/working_sets.h"
+#include "value_log/value_log_segment.h"
 
 namespace lava {
 namespace {

@@ -1,10 +1,32 @@
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 
+#include "base/file_id.h"
+#include "base/internal_key.h"
 #include "base/list_parts.h"
 #include "base/lookup.h"
+#include "base/mutex.h"
+#include "base/value_reference.h"
+#include "db/counters.h"
+#include "db/dead_ranges.h"
+#include "db/instance_context.h"
+#include "db/table_impl.h"
 #include "db/writer.h"
 #include "job/value_output.h"
+#include "lava/db.h"
 #include "lava/list_format.h"
+#include "lava/options.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "memory/memory_counter.h"
+#include "value/value_log_writer.h"
+#include "value_log/changelog_segment.h"
 
 // Writes entries of the layer above to changelog segments.
 namespace lava {

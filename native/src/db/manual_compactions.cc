@@ -1,8 +1,13 @@
 #include "db/manual_compactions.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <optional>
 
 #include "base/guarded.h"
+#include "base/mutex.h"
+#include "lava/status.h"
 
 namespace lava {
 

@@ -1,8 +1,23 @@
 #include "db/missing_files.h"
 
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "base/check.h"
+#include "base/mutex.h"
+#include "db/close_guard.h"
 #include "db/db_impl.h"
+#include "db/read_view.h"
 #include "job/job_context.h"
+#include "lava/db.h"
+#include "lava/status.h"
+#include "manifest/version.h"
+#include "table/table_reader.h"
+#include "value/value_reader.h"
 
 namespace lava {
 

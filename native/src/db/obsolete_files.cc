@@ -1,9 +1,17 @@
 #include "db/obsolete_files.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "base/check.h"
 #include "base/guarded.h"
+#include "base/mutex.h"
+#include "manifest/version.h"
+#include "manifest/version_edit.h"
+#include "value_log/value_log_segment.h"
 
 namespace lava {
 namespace {

@@ -1,13 +1,29 @@
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <set>
+#include <span>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/guarded.h"
+#include "base/mutex.h"
 #include "db/db_impl.h"
 #include "db/replay.h"
+#include "host/process_parts.h"
+#include "job/job_context.h"
+#include "lava/db.h"
+#include "lava/options.h"
+#include "lava/status.h"
+#include "manifest/version.h"
+#include "manifest/version_edit.h"
 #include "read/readers.h"
 #include "table/table_reader.h"
+#include "value/value_reader.h"
 
 namespace lava {
 namespace {

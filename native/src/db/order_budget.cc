@@ -1,6 +1,11 @@
 #include "db/order_budget.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "base/mutex.h"
+#include "lava/slice.h"
 
 namespace lava {
 

@@ -1,16 +1,32 @@
 #include "db/point_reader.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/internal_key.h"
 #include "base/lookup.h"
+#include "db/counters.h"
 #include "db/read_logged.h"
+#include "db/read_view.h"
+#include "db/table_impl.h"
+#include "lava/db.h"
+#include "lava/host.h"
+#include "lava/slice.h"
+#include "lava/status.h"
 #include "lava/value_pieces.h"
+#include "manifest/version.h"
+#include "memory/memory_budget.h"
+#include "memory/memory_counter.h"
 #include "read/list_layout.h"
+#include "read/value_fetch.h"
 #include "read/version_lookup.h"
+#include "value/record_pieces.h"
+#include "value_log/value_log_segment.h"
 
 namespace lava {
 namespace {

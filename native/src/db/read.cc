@@ -1,4 +1,8 @@
 #include "db/db_impl.h"
+#include "lava/db.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "lava/value_pieces.h"
 
 namespace lava {
 

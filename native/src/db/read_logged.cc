@@ -1,7 +1,19 @@
 #include "db/read_logged.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <string>
 #include <vector>
+
+#include "base/file_id.h"
+#include "base/value_reference.h"
+#include "db/read_view.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "memtable/memtable.h"
+#include "read/list_layout.h"
+#include "value_log/value_log_segment.h"
 
 namespace lava {
 namespace {

@@ -1,7 +1,19 @@
 // The part of JobScheduler that writes which wait, and other instances, ask to free memory and
 // space.
 
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "base/mutex.h"
+#include "db/counters.h"
 #include "db/job_scheduler.h"
+#include "db/running_jobs.h"
+#include "host/space_quota.h"
+#include "lava/status.h"
+#include "manifest/version.h"
+#include "os/executor.h"
+#include "policy/write_throttle.h"
 
 namespace lava {
 

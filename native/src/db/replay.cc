@@ -1,7 +1,15 @@
 #include "db/replay.h"
 
+#include <cstdint>
 #include <optional>
 #include <utility>
+
+#include "base/mutex.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "manifest/version.h"
+#include "manifest/version_edit.h"
+#include "wal/wal_record.h"
 
 namespace lava {
 

@@ -1,10 +1,23 @@
 // The part of JobScheduler that runs jobs.
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <utility>
 
+#include "base/file_id.h"
 #include "base/guarded.h"
+#include "base/mutex.h"
+#include "db/background_faults.h"
+#include "db/collection_runner.h"
+#include "db/compaction_runner.h"
+#include "db/job_plans.h"
 #include "db/job_scheduler.h"
 #include "db/job_working_sets.h"
 #include "db/search_damage.h"
+#include "host/job_memory.h"
+#include "lava/event_listener.h"
+#include "lava/status.h"
+#include "memory/memory_counter.h"
 
 namespace lava {
 

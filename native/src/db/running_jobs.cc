@@ -1,8 +1,15 @@
 #include "db/running_jobs.h"
 
+#include <memory>
 #include <new>
+#include <set>
+#include <utility>
 
 #include "base/check.h"
+#include "base/file_id.h"
+#include "db/job_plans.h"
+#include "lava/slice.h"
+#include "manifest/version.h"
 
 namespace lava {
 

@@ -1,18 +1,38 @@
 #include "db/scanner.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "base/internal_key.h"
+#include "base/record.h"
+#include "base/value_reference.h"
+#include "db/counters.h"
 #include "db/dead_ranges.h"
 #include "db/file_runs.h"
 #include "db/read_logged.h"
+#include "db/read_view.h"
 #include "db/scan_page.h"
+#include "db/table_impl.h"
+#include "lava/db.h"
+#include "lava/options.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "manifest/version.h"
+#include "memory/memory_counter.h"
+#include "memtable/memtable.h"
 #include "read/list_layout.h"
+#include "read/merge_run.h"
 #include "read/merging_iterator.h"
 #include "read/value_fetch.h"
+#include "table/table_reader.h"
+#include "table/table_writer.h"
 
 namespace lava {
 

@@ -1,7 +1,20 @@
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
 #include <utility>
 
 #include "base/check.h"
+#include "base/mutex.h"
+#include "db/counters.h"
+#include "db/read_view.h"
 #include "db/writer.h"
+#include "host/process_parts.h"
+#include "lava/event_listener.h"
+#include "lava/status.h"
+#include "manifest/version.h"
+#include "memory/memory_counter.h"
+#include "memtable/memtable.h"
 
 // Seals the active memtable. Flushes turn the sealed ones into files.
 namespace lava {

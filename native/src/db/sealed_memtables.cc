@@ -1,9 +1,13 @@
 #include "db/sealed_memtables.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <utility>
 
 #include "base/check.h"
+#include "db/read_view.h"
 
 namespace lava {
 

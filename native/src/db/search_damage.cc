@@ -3,6 +3,12 @@
 #include <memory>
 
 #include "base/guarded.h"
+#include "base/mutex.h"
+#include "db/background_faults.h"
+#include "db/table_registry.h"
+#include "db/tree_state.h"
+#include "lava/status.h"
+#include "manifest/version.h"
 
 namespace lava {
 

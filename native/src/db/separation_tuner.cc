@@ -1,7 +1,17 @@
 #include "db/separation_tuner.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
 #include <vector>
 
+#include "base/mutex.h"
+#include "db/job_plans.h"
+#include "db/table_impl.h"
+#include "db/table_registry.h"
+#include "lava/options.h"
+#include "manifest/version.h"
 #include "policy/separation.h"
 
 namespace lava {

@@ -1,9 +1,27 @@
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "base/guarded.h"
+#include "base/mutex.h"
+#include "db/close_guard.h"
 #include "db/db_impl.h"
+#include "db/read_view.h"
 #include "db/snapshot_impl.h"
+#include "host/space_quota.h"
+#include "lava/db.h"
+#include "lava/event_listener.h"
+#include "lava/status.h"
+#include "manifest/version.h"
+#include "manifest/version_edit.h"
 
 namespace lava {
 namespace {

@@ -1,9 +1,21 @@
 #include "db/space_controller.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "base/check.h"
+#include "base/mutex.h"
+#include "collection/collection_job.h"
+#include "compaction/compaction_job.h"
+#include "db/environment.h"
+#include "host/space_quota.h"
+#include "lava/status.h"
+#include "manifest/space.h"
+#include "manifest/version.h"
+#include "policy/space_limits.h"
 
 namespace lava {
 

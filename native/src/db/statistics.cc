@@ -1,8 +1,20 @@
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
 
+#include "base/mutex.h"
+#include "cache/block_cache.h"
+#include "db/counters.h"
 #include "db/db_impl.h"
+#include "db/read_view.h"
+#include "db/space_controller.h"
+#include "db/table_impl.h"
 #include "db/value_order.h"
+#include "lava/db.h"
 #include "manifest/garbage.h"
+#include "manifest/space.h"
+#include "manifest/version.h"
 
 namespace lava {
 

@@ -1,9 +1,21 @@
 #include "db/table_registry.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
+#include "base/mutex.h"
+#include "lava/db.h"
+#include "lava/options.h"
+#include "lava/status.h"
+#include "manifest/version.h"
 
 namespace lava {
 

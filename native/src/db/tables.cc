@@ -1,4 +1,15 @@
+#include <string>
+#include <string_view>
+
+#include "base/mutex.h"
 #include "db/db_impl.h"
+#include "db/table_impl.h"
+#include "db/table_registry.h"
+#include "lava/db.h"
+#include "lava/options.h"
+#include "lava/status.h"
+#include "manifest/version.h"
+#include "manifest/version_edit.h"
 
 // What tables need of the manifest and of the write-ahead log. TableRegistry has the rest.
 namespace lava {

@@ -1,13 +1,28 @@
 #include "db/tree_state.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "base/check.h"
 #include "base/guarded.h"
+#include "base/mutex.h"
+#include "db/instance_context.h"
+#include "db/job_plans.h"
+#include "db/read_view.h"
+#include "db/sealed_memtables.h"
+#include "db/space_controller.h"
 #include "db/version_search.h"
+#include "job/job_context.h"
+#include "lava/status.h"
+#include "manifest/version.h"
+#include "manifest/version_edit.h"
+#include "memory/memory_counter.h"
+#include "memtable/memtable.h"
 #include "policy/overlap_depth.h"
+#include "value_log/value_log_segment.h"
 
 namespace lava {
 

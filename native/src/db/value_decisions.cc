@@ -1,6 +1,14 @@
 #include "db/value_decisions.h"
 
+#include <string>
 #include <utility>
+#include <vector>
+
+#include "base/mutex.h"
+#include "compaction/compaction_job.h"
+#include "db/counters.h"
+#include "manifest/version.h"
+#include "policy/value_rules.h"
 
 namespace lava {
 

@@ -1,9 +1,32 @@
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "base/check.h"
+#include "base/file_id.h"
+#include "base/internal_key.h"
+#include "base/mutex.h"
+#include "base/value_reference.h"
 #include "db/checked_source.h"
+#include "db/counters.h"
+#include "db/instance_context.h"
+#include "db/read_view.h"
+#include "db/table_impl.h"
 #include "db/writer.h"
 #include "job/value_output.h"
+#include "lava/db.h"
 #include "lava/list_format.h"
+#include "lava/options.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "lava/value_pieces.h"
+#include "memory/memory_counter.h"
+#include "value/value_log_writer.h"
+#include "value_log/value_log_segment.h"
 
 namespace lava {
 namespace {

@@ -1,10 +1,20 @@
 #include "db/value_merge_plan.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <set>
+#include <vector>
 
+#include "base/file_id.h"
+#include "base/value_reference.h"
+#include "compaction/compaction_job.h"
+#include "lava/slice.h"
+#include "manifest/blob_locations.h"
 #include "manifest/garbage.h"
+#include "manifest/version.h"
+#include "policy/overlap_depth.h"
+#include "policy/value_rules.h"
 
 namespace lava {
 namespace {

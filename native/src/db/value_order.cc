@@ -1,8 +1,12 @@
 #include "db/value_order.h"
 
+#include <array>
+#include <cstdint>
 #include <set>
 #include <vector>
 
+#include "base/file_id.h"
+#include "manifest/version.h"
 #include "policy/overlap_depth.h"
 
 namespace lava {

@@ -1,8 +1,17 @@
 #include "lava/value_pieces.h"
 
+#include <cstdint>
 #include <memory>
 
+#include "base/internal_key.h"
+#include "base/mutex.h"
+#include "db/dead_ranges.h"
+#include "db/table_impl.h"
 #include "db/writer.h"
+#include "lava/db.h"
+#include "lava/options.h"
+#include "lava/status.h"
+#include "memory/memory_counter.h"
 
 namespace lava {
 // For values that fit into a memtable, and for those that a record of the write-ahead log contains.

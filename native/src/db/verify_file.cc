@@ -1,6 +1,15 @@
 #include "db/verify_file.h"
 
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
 #include "cache/block_cache.h"
+#include "fs/file_system.h"
+#include "lava/db.h"
+#include "lava/status.h"
+#include "lava/volume.h"
 #include "table/verify.h"
 #include "value/value_reader.h"
 

@@ -1,9 +1,17 @@
 #include "db/version_store.h"
 
 #include <algorithm>
+#include <atomic>
+#include <memory>
 
 #include "base/check.h"
 #include "base/guarded.h"
+#include "base/mutex.h"
+#include "db/counters.h"
+#include "lava/status.h"
+#include "manifest/manifest.h"
+#include "manifest/version.h"
+#include "manifest/version_edit.h"
 #include "os/random.h"
 
 namespace lava {

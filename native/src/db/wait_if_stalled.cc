@@ -1,7 +1,13 @@
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 
+#include "base/mutex.h"
 #include "db/writer.h"
+#include "lava/event_listener.h"
+#include "lava/status.h"
+#include "os/executor.h"
+#include "policy/write_throttle.h"
 
 namespace lava {
 

@@ -1,9 +1,33 @@
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
 
+#include "base/internal_key.h"
 #include "base/list_parts.h"
+#include "base/mutex.h"
+#include "base/partition_range.h"
+#include "base/record.h"
+#include "db/counters.h"
+#include "db/dead_ranges.h"
+#include "db/read_view.h"
+#include "db/table_impl.h"
 #include "db/version_search.h"
 #include "db/writer.h"
+#include "lava/db.h"
+#include "lava/event_listener.h"
+#include "lava/options.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "manifest/version.h"
+#include "memtable/memtable.h"
 #include "read/readers.h"
+#include "table/table_reader.h"
+#include "table/table_writer.h"
+#include "wal/wal_record.h"
 
 namespace lava {
 namespace {

@@ -1,8 +1,16 @@
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "db/db_impl.h"
+#include "db/instance_context.h"
+#include "host/process_parts.h"
+#include "lava/options.h"
+#include "lava/status.h"
+#include "manifest/version_edit.h"
 
 namespace lava {
 std::string WalDirectory(const DBOptions& options, const std::string& path) {

@@ -1,5 +1,14 @@
 #include "db/write_stall.h"
 
+#include <cstdint>
+#include <optional>
+
+#include "db/counters.h"
+#include "db/space_controller.h"
+#include "lava/event_listener.h"
+#include "lava/status.h"
+#include "policy/write_throttle.h"
+
 namespace lava {
 
 std::optional<StallCause> WriteStall::CauseOf(const Judgement& judgement) {

@@ -1,17 +1,24 @@
 #include "fs/direct_io.h"
 
 #include <fcntl.h>
+#include <linux/stat.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cerrno>
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <new>
+#include <string>
 
 #include "base/check.h"
 #include "fs/posix_error.h"
+#include "lava/status.h"
 #include "memory/page_pool.h"
 
 namespace lava::fs {

@@ -1,6 +1,9 @@
 #include "fs/file_system.h"
 
+#include <string>
+
 #include "fs/posix_error.h"
+#include "lava/status.h"
 
 namespace lava::fs {
 

@@ -1,6 +1,9 @@
 #include "fs/gathered_reads.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 
 namespace lava::fs {
 

@@ -3,7 +3,11 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <new>
+
+#include "base/mutex.h"
 
 namespace lava::fs {
 namespace {

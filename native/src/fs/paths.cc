@@ -1,14 +1,18 @@
 #include "fs/paths.h"
 
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <string>
 
 #include "fs/posix_error.h"
+#include "lava/status.h"
 
 namespace lava::fs {
 

@@ -1,23 +1,33 @@
 #include "fs/posix_block_device.h"
 
 #include <fcntl.h>
+#include <linux/falloc.h>
 #include <linux/fs.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "base/mutex.h"
+#include "fs/block_device.h"
+#include "fs/direct_io.h"
+#include "fs/file_system.h"
 #include "fs/posix_descriptor.h"
 #include "fs/posix_error.h"
 #include "fs/uring.h"
+#include "lava/slice.h"
+#include "lava/status.h"
 
 namespace lava::fs {
 namespace {

@@ -2,12 +2,18 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "fs/open_file_limit.h"
 #include "fs/posix_error.h"
+#include "lava/status.h"
 
 namespace lava::fs {
 namespace {

@@ -1,16 +1,24 @@
 #include "fs/posix_direct_append_file.h"
 
 #include <fcntl.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "base/check.h"
+#include "fs/direct_io.h"
+#include "fs/file_system.h"
 #include "fs/posix_append_base.h"
 #include "fs/uring.h"
+#include "lava/slice.h"
+#include "lava/status.h"
 
 namespace lava::fs {
 namespace {

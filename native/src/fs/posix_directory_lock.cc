@@ -3,16 +3,22 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "base/mutex.h"
+#include "base/thread_annotations.h"
+#include "fs/file_system.h"
 #include "fs/posix_descriptor.h"
 #include "fs/posix_error.h"
+#include "lava/status.h"
 
 namespace lava::fs {
 namespace {

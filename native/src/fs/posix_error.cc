@@ -1,7 +1,15 @@
 #include "fs/posix_error.h"
 
+#include <asm-generic/errno.h>
+#include <string.h>
+
 #include <cerrno>
 #include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "lava/status.h"
 
 namespace lava::fs {
 

@@ -3,16 +3,26 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "fs/direct_io.h"
+#include "fs/file_system.h"
+#include "fs/open_file_limit.h"
 #include "fs/posix_append_file.h"
 #include "fs/posix_descriptor.h"
 #include "fs/posix_directory_lock.h"
 #include "fs/posix_error.h"
 #include "fs/posix_random_file.h"
+#include "lava/status.h"
 #include "os/boot_id.h"
 
 namespace lava::fs {

@@ -2,16 +2,26 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "base/check.h"
 #include "base/mutex.h"
+#include "base/thread_annotations.h"
+#include "fs/direct_io.h"
+#include "fs/file_system.h"
+#include "fs/open_file_limit.h"
 #include "fs/posix_descriptor.h"
 #include "fs/posix_error.h"
+#include "lava/status.h"
 
 namespace lava::fs {
 namespace {

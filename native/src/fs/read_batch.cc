@@ -1,8 +1,14 @@
 #include "fs/read_batch.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <utility>
+#include <vector>
 
+#include "fs/direct_io.h"
+#include "fs/file_system.h"
 #include "fs/uring.h"
 
 namespace lava::fs {

@@ -1,13 +1,19 @@
 #include "fs/uring.h"
 
 #include <liburing.h>
+#include <liburing/io_uring.h>
 
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "base/mutex.h"
+#include "base/thread_annotations.h"
 
 namespace lava::fs {
 namespace {

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <new>
 #include <utility>
+
+#include "base/mutex.h"
+#include "os/thread_pool.h"
 
 namespace lava {
 namespace {

@@ -1,16 +1,33 @@
+#include "lava/host.h"
+
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "base/guarded.h"
+#include "base/mutex.h"
+#include "cache/block_cache.h"
+#include "host/budget_relief.h"
 #include "host/host_impl.h"
+#include "host/process_parts.h"
+#include "host/scheduler.h"
+#include "host/space_quota.h"
+#include "lava/status.h"
 #include "memory/free_heap.h"
+#include "memory/memory_budget.h"
+#include "memory/memory_counter.h"
 #include "memory/page_pool.h"
 #include "memory/slot_heap.h"
 #include "os/clock.h"
+#include "os/executor.h"
 #include "policy/working_sets.h"
 
 namespace lava {

@@ -1,8 +1,14 @@
 #include "host/job_memory.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <list>
+#include <optional>
 
 #include "base/check.h"
+#include "base/mutex.h"
+#include "memory/memory_counter.h"
 
 namespace lava {
 

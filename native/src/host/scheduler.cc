@@ -1,12 +1,23 @@
 #include "host/scheduler.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/check.h"
+#include "base/mutex.h"
+#include "base/thread_annotations.h"
 #include "os/clock.h"
+#include "os/executor.h"
+#include "os/pacer.h"
+#include "policy/fair_queue.h"
 
 namespace lava {
 namespace {

@@ -1,6 +1,16 @@
 #include "host/space_quota.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/mutex.h"
+#include "lava/status.h"
+#include "policy/space_limits.h"
+#include "policy/space_shares.h"
 
 namespace lava {
 namespace {

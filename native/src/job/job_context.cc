@@ -1,6 +1,21 @@
 #include "job/job_context.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/file_id.h"
+#include "base/value_reference.h"
+#include "fs/file_system.h"
+#include "lava/status.h"
+#include "manifest/version.h"
+#include "table/table_reader.h"
+#include "table/table_writer.h"
+#include "value/value_file.h"
+#include "value/value_reader.h"
 
 namespace lava {
 

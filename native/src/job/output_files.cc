@@ -1,9 +1,21 @@
 #include "job/output_files.h"
 
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "base/guarded.h"
+#include "base/range_tombstones.h"
+#include "base/record.h"
+#include "fs/file_system.h"
+#include "job/job_context.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "manifest/version.h"
+#include "table/table_reader.h"
+#include "table/table_writer.h"
 
 namespace lava {
 

@@ -1,10 +1,30 @@
 #include "job/value_output.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/coding.h"
 #include "base/guarded.h"
+#include "base/list_parts.h"
+#include "base/record.h"
+#include "base/value_reference.h"
+#include "fs/file_system.h"
+#include "job/job_context.h"
 #include "lava/list_format.h"
+#include "lava/options.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "manifest/version.h"
+#include "value/value_file.h"
+#include "value/value_log_writer.h"
+#include "value/value_reader.h"
+#include "value_log/changelog_segment.h"
 
 namespace lava {
 

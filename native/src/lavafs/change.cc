@@ -1,9 +1,16 @@
 #include "lavafs/change.h"
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 #include "base/check.h"
 #include "base/coding.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "lavafs/format.h"
 
 namespace lava::lavafs {
 namespace {

@@ -1,8 +1,16 @@
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <new>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "base/guarded.h"
+#include "base/mutex.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "lavafs/change.h"
 #include "lavafs/volume_impl.h"
 
 namespace lava::lavafs {

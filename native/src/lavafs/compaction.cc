@@ -1,5 +1,17 @@
 
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "base/guarded.h"
+#include "base/mutex.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "lavafs/change.h"
+#include "lavafs/format.h"
+#include "lavafs/image.h"
+#include "lavafs/metadata.h"
 #include "lavafs/volume_impl.h"
 
 namespace lava::lavafs {

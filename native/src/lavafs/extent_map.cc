@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
 #include "base/check.h"
+#include "lavafs/change.h"
+#include "lavafs/format.h"
 
 namespace lava::lavafs {
 

@@ -1,10 +1,15 @@
 #include "lavafs/format.h"
 
 #include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string>
 
 #include "base/check.h"
 #include "base/coding.h"
 #include "base/hash.h"
+#include "lava/slice.h"
+#include "lava/status.h"
 
 namespace lava::lavafs {
 namespace {

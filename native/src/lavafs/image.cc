@@ -1,7 +1,19 @@
 #include "lavafs/image.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fs/block_device.h"
+#include "fs/direct_io.h"
+#include "lava/status.h"
+#include "lavafs/change.h"
+#include "lavafs/format.h"
+#include "lavafs/journal.h"
 
 namespace lava::lavafs {
 namespace {

@@ -1,11 +1,19 @@
 #include "lavafs/journal.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <set>
+#include <string>
+#include <utility>
 
 #include "base/check.h"
+#include "fs/block_device.h"
+#include "fs/direct_io.h"
+#include "lava/slice.h"
+#include "lava/status.h"
 #include "lavafs/change.h"
+#include "lavafs/format.h"
 
 namespace lava::lavafs {
 

@@ -1,12 +1,21 @@
 #include "lavafs/lavafs_file_system.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/mutex.h"
+#include "base/thread_annotations.h"
+#include "fs/file_system.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "lavafs/volume.h"
 
 namespace lava::lavafs {
 namespace {

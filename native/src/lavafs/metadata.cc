@@ -1,8 +1,17 @@
 #include "lavafs/metadata.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "base/check.h"
+#include "lava/status.h"
+#include "lavafs/change.h"
 
 namespace lava::lavafs {
 namespace {

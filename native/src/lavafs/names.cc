@@ -1,9 +1,14 @@
 #include "lavafs/names.h"
 
+#include <cstdint>
 #include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "lava/slice.h"
 
 namespace lava::lavafs {
 namespace {

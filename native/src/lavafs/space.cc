@@ -1,6 +1,16 @@
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "base/check.h"
+#include "base/mutex.h"
+#include "fs/direct_io.h"
+#include "lava/status.h"
+#include "lavafs/change.h"
+#include "lavafs/image.h"
 #include "lavafs/volume_impl.h"
 
 namespace lava::lavafs {

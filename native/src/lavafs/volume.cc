@@ -2,8 +2,21 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "base/mutex.h"
+#include "fs/block_device.h"
+#include "fs/direct_io.h"
+#include "lava/status.h"
+#include "lavafs/change.h"
+#include "lavafs/format.h"
+#include "lavafs/image.h"
+#include "lavafs/journal.h"
 #include "lavafs/volume_impl.h"
 
 namespace lava::lavafs {

@@ -1,9 +1,25 @@
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
+#include "base/mutex.h"
+#include "base/thread_annotations.h"
+#include "fs/direct_io.h"
+#include "fs/file_system.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "lavafs/change.h"
+#include "lavafs/format.h"
+#include "lavafs/metadata.h"
+#include "lavafs/volume.h"
 #include "lavafs/volume_impl.h"
+#include "memory/memory_counter.h"
 
 namespace lava::lavafs {
 

@@ -1,8 +1,19 @@
 #include "log/checkpoint.h"
 
+#include <cstdint>
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/coding.h"
+#include "base/framing.h"
+#include "fs/file_system.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "log/format.h"
+#include "log/index.h"
+#include "log/physical_log.h"
 #include "os/random.h"
 
 namespace lava::log {

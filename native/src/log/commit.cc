@@ -1,9 +1,20 @@
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
+#include "base/mutex.h"
+#include "lava/status.h"
+#include "log/format.h"
+#include "log/index.h"
+#include "log/lava_log.h"
 #include "log/lava_log_impl.h"
+#include "log/physical_log.h"
 #include "os/clock.h"
 
 namespace lava::log {

@@ -1,8 +1,20 @@
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <utility>
+#include <vector>
 
+#include "base/mutex.h"
+#include "fs/file_system.h"
 #include "fs/read_batch.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "log/format.h"
+#include "log/index.h"
+#include "log/lava_log.h"
 #include "log/lava_log_impl.h"
+#include "log/physical_log.h"
 
 namespace lava::log {
 namespace {

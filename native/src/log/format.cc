@@ -1,10 +1,19 @@
 #include "log/format.h"
 
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "base/checksum.h"
 #include "base/coding.h"
+#include "lava/slice.h"
+#include "lava/status.h"
 
 namespace lava::log {
 namespace {

@@ -1,8 +1,17 @@
 #include "log/index.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/check.h"
+#include "log/format.h"
+#include "log/physical_log.h"
 
 namespace lava::log {
 namespace {

@@ -1,10 +1,21 @@
 #include "log/lava_log.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
+#include "base/mutex.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "log/format.h"
+#include "log/index.h"
 #include "log/lava_log_impl.h"
+#include "log/physical_log.h"
 
 namespace lava::log {
 

@@ -1,13 +1,24 @@
 #include "log/log_image.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "base/coding.h"
+#include "base/framing.h"
+#include "fs/file_system.h"
+#include "lava/slice.h"
+#include "lava/status.h"
 #include "log/checkpoint.h"
+#include "log/format.h"
+#include "log/index.h"
+#include "log/physical_log.h"
 
 namespace lava::log {
 namespace {

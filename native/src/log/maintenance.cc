@@ -1,8 +1,21 @@
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/guarded.h"
+#include "base/mutex.h"
+#include "lava/status.h"
+#include "log/checkpoint.h"
+#include "log/format.h"
+#include "log/index.h"
+#include "log/lava_log.h"
 #include "log/lava_log_impl.h"
+#include "log/physical_log.h"
+#include "os/executor.h"
 
 namespace lava::log {
 namespace {

@@ -1,8 +1,19 @@
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
+#include "base/framing.h"
+#include "base/mutex.h"
+#include "lava/status.h"
+#include "log/format.h"
+#include "log/index.h"
 #include "log/lava_log_impl.h"
+#include "log/physical_log.h"
 #include "os/random.h"
 
 namespace lava::log {

@@ -1,10 +1,21 @@
 #include "log/physical_log.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "base/coding.h"
+#include "base/framing.h"
+#include "base/mutex.h"
+#include "fs/file_system.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "log/format.h"
 
 namespace lava::log {
 namespace {

@@ -1,5 +1,12 @@
+#include <cstdint>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "base/mutex.h"
+#include "fs/file_system.h"
+#include "lava/status.h"
+#include "log/format.h"
 #include "log/lava_log_impl.h"
 #include "log/log_image.h"
 

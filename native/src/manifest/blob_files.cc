@@ -1,7 +1,13 @@
+#include <cstdint>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
+#include "base/file_id.h"
+#include "base/value_reference.h"
+#include "manifest/blob_locations.h"
+#include "manifest/version.h"
 #include "manifest/version_edit.h"
 
 namespace lava {

@@ -1,7 +1,12 @@
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "base/file_id.h"
+#include "lava/slice.h"
+#include "manifest/blob_locations.h"
 #include "manifest/version.h"
 #include "manifest/version_edit.h"
 

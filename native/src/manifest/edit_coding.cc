@@ -1,6 +1,20 @@
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/coding.h"
+#include "base/file_id.h"
+#include "base/value_reference.h"
+#include "lava/options.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "manifest/version.h"
 #include "manifest/version_edit.h"
 
 namespace lava {

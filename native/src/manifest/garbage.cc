@@ -1,10 +1,15 @@
 #include "manifest/garbage.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
+#include <vector>
 
 #include "base/check.h"
+#include "base/file_id.h"
+#include "base/value_reference.h"
 #include "manifest/blob_files.h"
+#include "manifest/version.h"
 
 namespace lava {
 namespace {

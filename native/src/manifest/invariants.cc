@@ -1,11 +1,18 @@
 #include "manifest/invariants.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <string>
 
 #include "base/check.h"
+#include "base/file_id.h"
+#include "base/value_reference.h"
+#include "manifest/blob_locations.h"
 #include "manifest/garbage.h"
 #include "manifest/sums.h"
+#include "manifest/version.h"
 
 namespace lava {
 namespace {

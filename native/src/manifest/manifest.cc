@@ -2,11 +2,20 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
 
 #include "base/check.h"
 #include "base/coding.h"
 #include "base/framing.h"
 #include "base/guarded.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "manifest/version_edit.h"
 
 namespace lava {
 namespace {

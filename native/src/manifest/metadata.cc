@@ -1,7 +1,15 @@
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
 #include "base/check.h"
 #include "base/checksum.h"
 #include "base/coding.h"
 #include "base/hash.h"
+#include "lava/slice.h"
+#include "lava/status.h"
 #include "manifest/version_edit.h"
 
 namespace lava {

@@ -1,8 +1,11 @@
 #include "manifest/space.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "base/check.h"
+#include "base/value_reference.h"
+#include "manifest/version.h"
 
 namespace lava {
 namespace {

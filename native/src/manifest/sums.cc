@@ -1,9 +1,16 @@
 #include "manifest/sums.h"
 
+#include <cstdint>
+#include <optional>
 #include <set>
+#include <string>
 
 #include "base/check.h"
+#include "base/file_id.h"
+#include "base/value_reference.h"
+#include "manifest/blob_locations.h"
 #include "manifest/space.h"
+#include "manifest/version.h"
 
 namespace lava {
 namespace {

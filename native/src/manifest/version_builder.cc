@@ -1,14 +1,26 @@
 #include "manifest/version_builder.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
+#include "base/value_reference.h"
+#include "lava/status.h"
+#include "manifest/blob_locations.h"
 #include "manifest/garbage.h"
 #include "manifest/invariants.h"
 #include "manifest/space.h"
 #include "manifest/sums.h"
+#include "manifest/version.h"
+#include "manifest/version_edit.h"
 
 namespace lava {
 namespace {

@@ -1,6 +1,15 @@
 #include "manifest/version_edit.h"
 
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
 #include "base/check.h"
+#include "base/file_id.h"
+#include "lava/status.h"
+#include "manifest/version.h"
 #include "manifest/version_builder.h"
 
 namespace lava {

@@ -1,9 +1,15 @@
 #include "memory/memory_budget.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
 
 #include "base/check.h"
 #include "base/guarded.h"
+#include "memory/memory_counter.h"
 
 namespace lava {
 

@@ -5,6 +5,8 @@
 #include <new>
 
 #include "memory/large_memory.h"
+#include "memory/slot_heap.h"
+#include "memory/span_heap.h"
 
 // The original malloc. The wrapper in wrapped_malloc.cc would check the size a second time.
 extern "C" {

@@ -1,10 +1,14 @@
 #include "memory/page_pool.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <cstring>
 #include <new>
 
 #include "base/check.h"
+#include "base/mutex.h"
+#include "memory/span_heap.h"
 
 namespace lava {
 namespace {

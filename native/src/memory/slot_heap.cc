@@ -1,9 +1,14 @@
 #include "memory/slot_heap.h"
 
+#include <bit>
+#include <cstdint>
 #include <cstring>
 #include <new>
 
 #include "base/check.h"
+#include "base/mutex.h"
+#include "memory/page_pool.h"
+#include "memory/span_heap.h"
 
 namespace lava {
 

@@ -2,8 +2,10 @@
 
 #include <sys/mman.h>
 
+#include <array>
 #include <atomic>
 #include <bit>
+#include <cstdint>
 #include <cstring>
 
 #include "base/check.h"

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "memory/large_memory.h"
+#include "memory/span_heap.h"
 
 extern "C" {
 

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include "base/check.h"
+#include "memory/memory_counter.h"
 #include "memory/page_pool.h"
 
 namespace lava {

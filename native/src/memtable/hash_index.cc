@@ -1,6 +1,12 @@
 #include "memtable/hash_index.h"
 
+#include <cstdint>
+#include <utility>
+
 #include "base/check.h"
+#include "memory/memory_counter.h"
+#include "memory/page_pool.h"
+#include "memtable/arena.h"
 
 namespace lava {
 

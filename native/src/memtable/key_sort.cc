@@ -1,6 +1,14 @@
 #include "memtable/key_sort.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "lava/slice.h"
+#include "memtable/arena.h"
+#include "memtable/entry.h"
 
 namespace lava {
 

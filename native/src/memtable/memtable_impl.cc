@@ -1,8 +1,25 @@
 #include "memtable/memtable_impl.h"
 
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
 #include <new>
+#include <string>
+#include <utility>
 
 #include "base/check.h"
+#include "base/lookup.h"
+#include "base/record.h"
+#include "base/thread_annotations.h"
+#include "base/value_reference.h"
+#include "lava/options.h"
+#include "lava/slice.h"
+#include "memory/memory_counter.h"
+#include "memtable/arena.h"
+#include "memtable/entry.h"
 #include "memtable/key_sort.h"
 #include "memtable/memtable_iterator.h"
 

@@ -1,9 +1,15 @@
 #include "memtable/memtable_iterator.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <memory>
 
 #include "base/check.h"
+#include "base/record.h"
+#include "lava/slice.h"
+#include "lava/status.h"
 #include "memtable/memtable_impl.h"
+#include "memtable/tree_index.h"
 
 namespace lava {
 

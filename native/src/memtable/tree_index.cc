@@ -1,9 +1,14 @@
 #include "memtable/tree_index.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <new>
 
 #include "base/check.h"
+#include "lava/slice.h"
+#include "memtable/arena.h"
+#include "memtable/entry.h"
 
 namespace lava {
 

@@ -1,5 +1,6 @@
 #include "os/clock.h"
 
+#include <cstdint>
 #include <ctime>
 
 #include "base/check.h"

@@ -1,6 +1,7 @@
 #include "os/random.h"
 
 #include <sys/random.h>
+#include <sys/types.h>
 
 #include <cerrno>
 #include <cstddef>

@@ -5,15 +5,20 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
+#include <cstdint>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <list>
+#include <memory>
 #include <string>
 #include <thread>
 #include <utility>
 
 #include "base/check.h"
 #include "base/mutex.h"
+#include "base/thread_annotations.h"
 
 namespace lava::os {
 namespace {

@@ -1,6 +1,9 @@
 #include "policy/collection_picker.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
 namespace lava {
 namespace {

@@ -1,6 +1,9 @@
 #include "policy/fair_queue.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <list>
+#include <optional>
 #include <utility>
 
 #include "base/check.h"

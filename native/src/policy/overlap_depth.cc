@@ -1,6 +1,11 @@
 #include "policy/overlap_depth.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "lava/slice.h"
 
 namespace lava {
 namespace {

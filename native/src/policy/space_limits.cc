@@ -1,6 +1,7 @@
 #include "policy/space_limits.h"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace lava {
 namespace {

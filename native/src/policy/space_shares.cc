@@ -1,8 +1,12 @@
 #include "policy/space_shares.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
 
 #include "policy/collection_effort.h"
+#include "policy/space_limits.h"
 
 namespace lava {
 namespace {

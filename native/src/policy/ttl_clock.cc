@@ -1,8 +1,10 @@
 #include "policy/ttl_clock.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "base/check.h"
+#include "lava/ttl_time.h"
 
 namespace lava {
 namespace {

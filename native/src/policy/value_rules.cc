@@ -1,6 +1,13 @@
 #include "policy/value_rules.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "lava/options.h"
+#include "policy/collection_picker.h"
+#include "policy/overlap_depth.h"
 
 namespace lava {
 namespace {

@@ -1,6 +1,7 @@
 #include "policy/working_sets.h"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace lava {
 namespace {

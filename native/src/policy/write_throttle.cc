@@ -1,6 +1,7 @@
 #include "policy/write_throttle.h"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace lava {
 

@@ -1,7 +1,16 @@
+#include "lava/host.h"
+
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "host/host_impl.h"
+#include "host/process_parts.h"
+#include "host/space_quota.h"
+#include "lava/status.h"
+#include "log/lava_log.h"
+#include "memory/memory_counter.h"
 #include "memory/page_pool.h"
 #include "process/lava_log_wal.h"
 #include "process/volume_registry.h"

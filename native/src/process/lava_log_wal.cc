@@ -1,8 +1,17 @@
 #include "process/lava_log_wal.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
+
+#include "host/process_parts.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "log/lava_log.h"
 
 namespace lava {
 namespace {

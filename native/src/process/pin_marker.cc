@@ -1,10 +1,19 @@
 #include "process/pin_marker.h"
 
+#include <algorithm>
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <system_error>
 #include <vector>
 
 #include "base/checksum.h"
+#include "fs/file_system.h"
 #include "fs/posix_error.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "lavafs/format.h"
 
 namespace lava {
 namespace {

@@ -1,8 +1,20 @@
 #include "process/shared_volume.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
 #include <utility>
+#include <vector>
 
+#include "base/mutex.h"
+#include "fs/file_system.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "lava/volume.h"
 #include "lavafs/lavafs_file_system.h"
+#include "lavafs/volume.h"
 #include "process/pin_marker.h"
 
 namespace lava {

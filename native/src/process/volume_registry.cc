@@ -2,17 +2,33 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
+#include <string>
+#include <system_error>
 #include <utility>
+#include <vector>
 
+#include "base/mutex.h"
 #include "base/shared_reference.h"
+#include "fs/block_device.h"
+#include "fs/direct_io.h"
+#include "fs/file_system.h"
 #include "fs/paths.h"
 #include "fs/posix_block_device.h"
 #include "fs/posix_error.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "lava/volume.h"
+#include "lavafs/format.h"
 #include "lavafs/image.h"
+#include "lavafs/volume.h"
 #include "os/boot_id.h"
 #include "os/random.h"
 #include "process/pin_marker.h"
+#include "process/shared_volume.h"
 
 namespace lava {
 namespace {

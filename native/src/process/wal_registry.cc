@@ -1,10 +1,21 @@
 #include "process/wal_registry.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "base/guarded.h"
+#include "base/mutex.h"
 #include "base/shared_reference.h"
+#include "fs/file_system.h"
+#include "lava/status.h"
+#include "lava/volume.h"
+#include "log/lava_log.h"
+#include "os/executor.h"
 
 namespace lava {
 namespace {

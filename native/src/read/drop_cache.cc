@@ -1,10 +1,17 @@
 #include "read/drop_cache.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
+#include <memory>
+#include <mutex>
 
 #include "base/hash.h"
+#include "lava/slice.h"
+#include "memory/memory_counter.h"
 
 namespace lava {
 

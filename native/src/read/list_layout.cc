@@ -1,8 +1,16 @@
 #include "read/list_layout.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
 
+#include "base/list_parts.h"
 #include "lava/options.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "manifest/version.h"
+#include "read/value_fetch.h"
 
 namespace lava {
 

@@ -1,10 +1,19 @@
 #include "read/merge_run.h"
 
 #include <algorithm>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "base/check.h"
+#include "base/range_tombstones.h"
+#include "base/record.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "manifest/version.h"
+#include "memtable/memtable.h"
 #include "read/readers.h"
+#include "table/table_reader.h"
 
 namespace lava {
 

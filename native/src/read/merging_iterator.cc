@@ -1,14 +1,23 @@
 #include "read/merging_iterator.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "base/list_parts.h"
+#include "base/range_tombstones.h"
+#include "base/record.h"
 #include "lava/list_format.h"
+#include "lava/slice.h"
+#include "lava/status.h"
 #include "os/job_break.h"
+#include "read/merge_run.h"
 #include "table/table_writer.h"
 
 namespace lava {

@@ -1,11 +1,19 @@
 #include "read/ttl_filter.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
 
 #include "base/coding.h"
 #include "base/list_parts.h"
+#include "base/record.h"
 #include "base/value_reference.h"
 #include "lava/list_format.h"
+#include "lava/options.h"
+#include "lava/slice.h"
+#include "policy/ttl_clock.h"
 
 namespace lava {
 

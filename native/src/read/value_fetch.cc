@@ -1,11 +1,24 @@
 #include "read/value_fetch.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/value_reference.h"
+#include "fs/gathered_reads.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "manifest/blob_locations.h"
+#include "manifest/version.h"
+#include "memory/memory_counter.h"
 #include "read/readers.h"
 #include "read/version_lookup.h"
+#include "value/scan_ahead.h"
 
 namespace lava {
 namespace {

@@ -1,6 +1,21 @@
 #include "read/version_lookup.h"
 
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "base/lookup.h"
+#include "base/value_reference.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "manifest/blob_locations.h"
+#include "manifest/version.h"
 #include "read/readers.h"
+#include "table/table_reader.h"
+#include "value/record_pieces.h"
+#include "value/value_file.h"
+#include "value/value_reader.h"
 
 namespace lava {
 namespace {

@@ -1,8 +1,17 @@
 #include "table/blob_file_table.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "base/coding.h"
 #include "base/list_parts.h"
+#include "base/value_reference.h"
 #include "lava/list_format.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "table/table_writer.h"
 
 namespace lava::ksst {
 

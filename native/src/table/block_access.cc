@@ -1,5 +1,16 @@
 #include "table/block_access.h"
 
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "base/block.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "table/block_loader.h"
+#include "table/index_block.h"
+#include "table/index_partition.h"
+
 namespace lava::ksst {
 
 Status BlockAccess::LoadData(const BlockHandle& handle,

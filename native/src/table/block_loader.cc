@@ -1,8 +1,21 @@
 #include "table/block_loader.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
 
+#include "base/block.h"
 #include "base/compression.h"
+#include "lava/options.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "table/data_block.h"
+#include "table/format.h"
+#include "table/index_block.h"
+#include "table/index_partition.h"
 #include "table/properties.h"
 
 namespace lava::ksst {

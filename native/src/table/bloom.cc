@@ -1,6 +1,10 @@
 #include "table/bloom.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
 
 namespace lava::ksst {
 

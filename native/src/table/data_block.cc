@@ -3,7 +3,12 @@
 #include <emmintrin.h>
 
 #include <bit>
+#include <cstdint>
 #include <cstring>
+
+#include "base/coding.h"
+#include "base/record.h"
+#include "table/format.h"
 
 namespace lava::ksst {
 namespace {

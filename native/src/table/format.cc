@@ -1,8 +1,15 @@
 #include "table/format.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
 
+#include "base/block.h"
 #include "base/coding.h"
+#include "base/hash.h"
+#include "lava/slice.h"
+#include "lava/status.h"
 #include "table/table_writer.h"
 
 namespace lava {

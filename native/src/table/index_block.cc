@@ -1,10 +1,14 @@
 #include "table/index_block.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <string>
+#include <utility>
 
 #include "base/block.h"
 #include "base/coding.h"
+#include "lava/slice.h"
 
 namespace lava::ksst {
 namespace {

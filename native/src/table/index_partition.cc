@@ -1,11 +1,19 @@
 #include "table/index_partition.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "base/coding.h"
+#include "lava/slice.h"
+#include "table/bloom.h"
+#include "table/data_block.h"
 #include "table/format.h"
+#include "table/index_block.h"
+#include "table/key_heads.h"
 
 namespace lava::ksst {
 namespace {

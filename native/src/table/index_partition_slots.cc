@@ -1,6 +1,12 @@
 #include "table/index_partition_slots.h"
 
+#include <atomic>
+#include <cstdint>
+#include <memory>
 #include <utility>
+
+#include "base/spin_lock.h"
+#include "table/index_partition.h"
 
 namespace lava::ksst {
 

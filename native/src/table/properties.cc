@@ -1,6 +1,12 @@
 #include "table/properties.h"
 
+#include <cstdint>
+#include <string>
+
 #include "base/coding.h"
+#include "base/range_tombstones.h"
+#include "lava/slice.h"
+#include "table/table_writer.h"
 
 namespace lava::ksst {
 namespace {

@@ -1,8 +1,24 @@
 #include "table/table_iterator.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
 
+#include "base/record.h"
+#include "base/value_reference.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "memory/memory_counter.h"
 #include "table/blob_file_table.h"
+#include "table/block_access.h"
+#include "table/block_loader.h"
+#include "table/index_partition.h"
+#include "table/index_partition_slots.h"
+#include "table/table_reader.h"
+#include "table/table_writer.h"
 
 namespace lava::ksst {
 namespace {

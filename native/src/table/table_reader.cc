@@ -1,11 +1,29 @@
 #include "table/table_reader.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
 #include <utility>
 
+#include "base/lookup.h"
+#include "base/range_tombstones.h"
+#include "base/record.h"
+#include "base/value_reference.h"
+#include "cache/block_cache.h"
+#include "fs/file_system.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "memory/memory_counter.h"
 #include "table/blob_file_table.h"
 #include "table/block_loader.h"
+#include "table/bloom.h"
+#include "table/data_block.h"
+#include "table/format.h"
+#include "table/index_partition.h"
 #include "table/index_partition_slots.h"
 #include "table/table_iterator.h"
+#include "table/table_writer.h"
 
 namespace lava {
 namespace {

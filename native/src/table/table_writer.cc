@@ -1,13 +1,26 @@
 #include "table/table_writer.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "base/block.h"
 #include "base/checksum.h"
 #include "base/coding.h"
 #include "base/compression.h"
+#include "base/hash.h"
+#include "base/range_tombstones.h"
+#include "base/record.h"
+#include "base/value_reference.h"
+#include "fs/file_system.h"
+#include "lava/options.h"
+#include "lava/slice.h"
+#include "lava/status.h"
 #include "table/blob_file_table.h"
 #include "table/data_block.h"
 #include "table/format.h"

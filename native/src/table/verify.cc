@@ -1,10 +1,31 @@
 #include "table/verify.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/block.h"
+#include "base/coding.h"
+#include "base/file_id.h"
+#include "base/record.h"
+#include "base/value_reference.h"
+#include "fs/file_system.h"
+#include "lava/db.h"
+#include "lava/options.h"
+#include "lava/status.h"
 #include "table/blob_file_table.h"
 #include "table/block_loader.h"
+#include "table/bloom.h"
+#include "table/data_block.h"
+#include "table/format.h"
+#include "table/index_partition.h"
 #include "table/table_writer.h"
 
 namespace lava {

@@ -1,9 +1,16 @@
 #include "value/changelog_entry.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
 
+#include "base/block.h"
 #include "base/coding.h"
 #include "base/compression.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "value/format.h"
 
 namespace lava::vsst {
 

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <cstring>
+#include <string>
 
 #include "base/coding.h"
+#include "lava/slice.h"
 #include "value/format.h"
 
 namespace lava::vsst {

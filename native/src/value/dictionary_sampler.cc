@@ -1,9 +1,18 @@
 #include "value/dictionary_sampler.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
 #include "base/compression.h"
 #include "base/dictionary.h"
+#include "base/file_id.h"
+#include "lava/options.h"
+#include "lava/slice.h"
+#include "value/format.h"
+#include "value/value_file.h"
+#include "value/value_writer.h"
 
 namespace lava::vsst {
 namespace {

@@ -1,10 +1,21 @@
 #include "value/format.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
 
+#include "base/block.h"
 #include "base/coding.h"
 #include "base/compression.h"
 #include "base/dictionary.h"
+#include "base/hash.h"
+#include "base/value_reference.h"
+#include "lava/options.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "value/value_file.h"
 
 namespace lava::vsst {
 namespace {

@@ -1,8 +1,12 @@
 #include "value/key_block.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
 
 #include "base/coding.h"
+#include "lava/slice.h"
 #include "value/format.h"
 
 namespace lava::vsst {

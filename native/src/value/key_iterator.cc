@@ -1,5 +1,12 @@
 #include "value/key_iterator.h"
 
+#include <cstdint>
+
+#include "base/block.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "value/format.h"
+
 namespace lava::vsst {
 
 void KeyIterator::Move() {

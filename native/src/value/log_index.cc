@@ -1,6 +1,12 @@
 #include "value/log_index.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
 #include "base/coding.h"
+#include "lava/slice.h"
+#include "value/format.h"
 #include "value/key_block.h"
 
 namespace lava::vsst {

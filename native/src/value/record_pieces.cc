@@ -1,10 +1,17 @@
 #include "value/record_pieces.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/block.h"
 #include "base/coding.h"
+#include "fs/file_system.h"
+#include "lava/options.h"
+#include "lava/slice.h"
+#include "lava/status.h"
 #include "value/format.h"
 
 namespace lava::vsst {

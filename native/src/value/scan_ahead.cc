@@ -1,10 +1,14 @@
 #include "value/scan_ahead.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "base/mutex.h"
+#include "cache/block_cache.h"
 #include "memory/large_memory.h"
 
 namespace lava {

@@ -1,9 +1,14 @@
 #include "value/top_index.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
 #include <utility>
 
+#include "base/block.h"
 #include "base/coding.h"
+#include "lava/slice.h"
 #include "value/format.h"
 
 namespace lava::vsst {

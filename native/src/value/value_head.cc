@@ -1,9 +1,20 @@
 #include "value/value_head.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
 #include <utility>
 
+#include "base/block.h"
 #include "base/compression.h"
+#include "base/dictionary.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "value/format.h"
+#include "value/log_index.h"
+#include "value/value_file.h"
 
 namespace lava::vsst {
 

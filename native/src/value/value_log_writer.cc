@@ -1,15 +1,29 @@
 #include "value/value_log_writer.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/block.h"
 #include "base/checksum.h"
 #include "base/compression.h"
+#include "base/file_id.h"
+#include "base/value_reference.h"
+#include "fs/file_system.h"
+#include "lava/options.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "lava/value_pieces.h"
+#include "memory/memory_counter.h"
 #include "value/format.h"
+#include "value/log_index.h"
+#include "value/record_pieces.h"
+#include "value/value_file.h"
 
 namespace lava {
 namespace {

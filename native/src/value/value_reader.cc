@@ -1,10 +1,28 @@
 #include "value/value_reader.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
 #include <utility>
 
+#include "base/file_id.h"
+#include "base/value_reference.h"
+#include "cache/block_cache.h"
+#include "fs/file_system.h"
+#include "lava/options.h"
+#include "lava/slice.h"
+#include "lava/status.h"
 #include "memory/large_memory.h"
+#include "memory/memory_counter.h"
+#include "value/crit_bit.h"
+#include "value/format.h"
 #include "value/key_iterator.h"
+#include "value/log_index.h"
+#include "value/record_pieces.h"
+#include "value/value_file.h"
 #include "value/value_head.h"
 #include "value/verify.h"
 

@@ -1,18 +1,30 @@
 #include "value/value_writer.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "base/block.h"
 #include "base/checksum.h"
 #include "base/compression.h"
 #include "base/dictionary.h"
+#include "base/file_id.h"
+#include "base/value_reference.h"
+#include "fs/file_system.h"
+#include "lava/options.h"
+#include "lava/slice.h"
+#include "lava/status.h"
 #include "value/crit_bit.h"
 #include "value/dictionary_sampler.h"
 #include "value/format.h"
 #include "value/key_block.h"
 #include "value/top_index.h"
+#include "value/value_file.h"
 
 namespace lava {
 namespace {

@@ -1,8 +1,21 @@
 #include "value/verify.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <string>
 
+#include "base/dictionary.h"
+#include "base/file_id.h"
+#include "base/value_reference.h"
+#include "lava/options.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "value/crit_bit.h"
+#include "value/format.h"
 #include "value/key_iterator.h"
+#include "value/value_file.h"
+#include "value/value_head.h"
 
 namespace lava::vsst {
 namespace {

@@ -1,7 +1,17 @@
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "base/file_id.h"
+#include "base/value_reference.h"
+#include "lava/options.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "value/format.h"
+#include "value/value_file.h"
+#include "value/value_head.h"
 #include "value/verify.h"
 
 namespace lava::vsst {

@@ -1,6 +1,12 @@
 #include "value_log/active_log_segments.h"
 
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
 #include "base/check.h"
+#include "value_log/value_log_segment.h"
 
 namespace lava {
 namespace {

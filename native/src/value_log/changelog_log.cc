@@ -2,11 +2,26 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
+#include "base/file_id.h"
+#include "base/mutex.h"
+#include "fs/file_system.h"
+#include "lava/db.h"
+#include "lava/options.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "value/changelog_entry.h"
+#include "value_log/changelog_segment.h"
 
 namespace lava {
 namespace {

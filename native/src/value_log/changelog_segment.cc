@@ -1,10 +1,22 @@
 #include "value_log/changelog_segment.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
 #include <utility>
 
+#include "base/file_id.h"
 #include "base/hash.h"
+#include "base/mutex.h"
+#include "base/value_reference.h"
+#include "fs/file_system.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "memory/memory_counter.h"
 #include "value/changelog_entry.h"
+#include "value/value_log_writer.h"
 
 namespace lava {
 namespace {

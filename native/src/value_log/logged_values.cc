@@ -1,8 +1,18 @@
 #include "value_log/logged_values.h"
 
+#include <cstdint>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
+#include "base/list_parts.h"
+#include "base/record.h"
+#include "base/value_reference.h"
+#include "lava/status.h"
+#include "value/value_log_writer.h"
+#include "value_log/changelog_segment.h"
+#include "value_log/value_log_segment.h"
 
 namespace lava {
 namespace {

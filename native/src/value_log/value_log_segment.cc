@@ -1,9 +1,21 @@
 #include "value_log/value_log_segment.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <utility>
 
 #include "base/check.h"
+#include "base/file_id.h"
+#include "base/mutex.h"
+#include "base/value_reference.h"
+#include "fs/file_system.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "lava/value_pieces.h"
+#include "value/record_pieces.h"
+#include "value/value_log_writer.h"
 
 namespace lava {
 namespace {

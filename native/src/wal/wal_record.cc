@@ -1,7 +1,12 @@
 #include "wal/wal_record.h"
 
+#include <cstdint>
+#include <string>
+
 #include "base/check.h"
 #include "base/coding.h"
+#include "lava/slice.h"
+#include "lava/status.h"
 
 namespace lava {
 

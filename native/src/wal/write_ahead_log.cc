@@ -1,8 +1,27 @@
 #include "wal/write_ahead_log.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "base/check.h"
 #include "base/coding.h"
+#include "base/internal_key.h"
+#include "base/mutex.h"
+#include "base/value_reference.h"
+#include "host/process_parts.h"
+#include "lava/db.h"
+#include "lava/options.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "manifest/version.h"
+#include "manifest/version_edit.h"
 #include "value/value_log_writer.h"
+#include "wal/wal_record.h"
 
 namespace lava {
 

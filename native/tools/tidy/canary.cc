@@ -1,8 +1,12 @@
-// Code that clang-tidy must refuse when BREAKS is not 0, see check.py.
+// Code that clang-tidy must refuse when BREAKS is not 0, see tidy_check.py.
+
+#include <cstddef>
+#include <string>
+#include <utility>
 
 #include "base/coding.h"
 
-#if BREAKS == 1  // misc-include-cleaner
+#if BREAKS == 1  // misc-include-cleaner, an include that is not used
 #include <map>
 #endif
 
@@ -42,10 +46,15 @@ struct Derived : Base {
 [[maybe_unused]] size_t SizeOf(const std::string& text) { return text.size(); }
 #endif
 
+#if BREAKS == 6  // misc-include-cleaner, an include that is missing
+[[maybe_unused]] size_t LengthOf(std::string_view text) { return text.size(); }
+#endif
+
 [[maybe_unused]] void Use(std::string* text) {
   Derived().Run();
   PutVarint32(text, 1);
 }
 
 }  // namespace
+
 }  // namespace lava

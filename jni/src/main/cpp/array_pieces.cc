@@ -1,7 +1,15 @@
 #include "array_pieces.h"
 
+#include <jni.h>
+
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
+
+#include "jni_util.h"
+#include "lava/slice.h"
+#include "lava/status.h"
 
 namespace lava::jni {
 

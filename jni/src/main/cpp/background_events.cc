@@ -1,5 +1,11 @@
+#include <jni.h>
+
+#include <cstdint>
+#include <vector>
+
 #include "handles.h"
 #include "jni_util.h"
+#include "lava/db.h"
 #include "natives.h"
 #include "packer.h"
 

@@ -1,5 +1,9 @@
+#include <jni.h>
+
+#include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -7,6 +11,11 @@
 #include "event_ring.h"
 #include "handles.h"
 #include "jni_util.h"
+#include "lava/db.h"
+#include "lava/options.h"
+#include "lava/status.h"
+#include "lava/ttl_time.h"
+#include "lava/volume.h"
 #include "natives.h"
 #include "packer.h"
 

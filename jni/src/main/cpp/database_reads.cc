@@ -1,11 +1,20 @@
+#include <jni.h>
+
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "array_pieces.h"
 #include "handles.h"
 #include "jni_util.h"
+#include "lava/db.h"
+#include "lava/slice.h"
+#include "lava/status.h"
 #include "natives.h"
 #include "scratch.h"
 

@@ -1,6 +1,16 @@
+#include <jni.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
 #include "array_pieces.h"
 #include "handles.h"
 #include "jni_util.h"
+#include "lava/db.h"
+#include "lava/slice.h"
+#include "lava/status.h"
 #include "natives.h"
 #include "packer.h"
 #include "scratch.h"

@@ -1,5 +1,15 @@
 #include "db_options.h"
 
+#include <jni.h>
+
+#include <cstdint>
+#include <tuple>
+
+#include "jni_util.h"
+#include "lava/options.h"
+#include "lava/slice.h"
+#include "packer.h"
+
 namespace lava::jni {
 namespace {
 

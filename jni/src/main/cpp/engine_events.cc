@@ -1,3 +1,5 @@
+#include <jni.h>
+
 #include "event_ring.h"
 #include "handles.h"
 #include "jni_util.h"

@@ -1,10 +1,17 @@
+#include <jni.h>
+
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "handles.h"
 #include "jni_util.h"
+#include "lava/db.h"
+#include "lava/slice.h"
+#include "lava/status.h"
 #include "natives.h"
 #include "packer.h"
 #include "scratch.h"

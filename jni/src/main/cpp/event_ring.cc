@@ -3,12 +3,20 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <limits>
+#include <string>
 #include <string_view>
+#include <tuple>
 
+#include "base/mutex.h"
 #include "event_figures.h"
+#include "lava/event_listener.h"
 #include "lava/host.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "packer.h"
 
 namespace lava::jni {
 namespace {

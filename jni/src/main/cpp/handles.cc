@@ -1,10 +1,20 @@
 #include "handles.h"
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
 #include <thread>
 #include <utility>
 
+#include "base/mutex.h"
+#include "event_ring.h"
 #include "jni_util.h"
+#include "lava/db.h"
+#include "lava/slice.h"
 
 namespace lava::jni {
 

@@ -1,7 +1,21 @@
 #include "jni_util.h"
 
+#include <jni.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
 #include <limits>
+#include <new>
+#include <span>
 #include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "lava/slice.h"
+#include "lava/status.h"
 
 namespace lava::jni {
 

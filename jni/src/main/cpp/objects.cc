@@ -1,5 +1,9 @@
+#include <jni.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -7,6 +11,9 @@
 #include "event_ring.h"
 #include "handles.h"
 #include "jni_util.h"
+#include "lava/db.h"
+#include "lava/host.h"
+#include "lava/status.h"
 #include "natives.h"
 #include "packer.h"
 

@@ -1,6 +1,16 @@
 #include "packer.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
 #include "jni_util.h"
+#include "lava/db.h"
+#include "lava/options.h"
+#include "lava/slice.h"
+#include "lava/status.h"
 
 namespace lava::jni {
 

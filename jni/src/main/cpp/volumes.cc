@@ -1,4 +1,8 @@
+#include <jni.h>
+
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -7,6 +11,8 @@
 
 #include "handles.h"
 #include "jni_util.h"
+#include "lava/status.h"
+#include "lava/volume.h"
 #include "natives.h"
 #include "packer.h"
 #include "scratch.h"
