@@ -130,6 +130,7 @@ void RunLava(const std::string& directory, uint64_t files, uint64_t seconds) {
   row["collections"] = after.collections - before.collections;
   row["installs"] = installs;
   row["install_us"] = for_each(after.install_cpu_us - before.install_cpu_us);
+  row["publish_us"] = for_each(after.publish_cpu_us - before.publish_cpu_us);
   row["files_per_install"] = for_each(after.files_installed - before.files_installed);
   Report(&row, cpu_us);
   UntilDone([&] { return db->Close(); });

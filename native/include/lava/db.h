@@ -282,6 +282,7 @@ struct DBStatistics {
   uint64_t flush_cpu_us = 0, compaction_cpu_us = 0, collection_cpu_us = 0;
   /// Versions that jobs installed, and the CPU time for writing the manifest and publishing.
   uint64_t versions_installed = 0, install_cpu_us = 0;
+  uint64_t publish_cpu_us = 0;        // part of install_cpu_us under the mutex that writes need
   uint64_t files_installed = 0;       // files added or removed by these versions; moved ones twice
   uint64_t values_logged = 0;         // written to a value file by the put: large, or logged
   uint64_t files_refused_direct = 0;  // use the page cache although direct I/O was requested

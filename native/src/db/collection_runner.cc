@@ -176,7 +176,10 @@ Status CollectionRunner::Install(const CollectionTask& task, const CollectionOut
     const auto entry = logged.value_files.find(file->id);
     if (entry != logged.value_files.end()) note(file->id, entry->second.garbage.referenced);
   }
+  // Declared before the lock: the replaced version is destroyed without the mutex that writes need.
+  const ViewRef replaced = tree_->view();
   MutexLock state(tree_->mutex());
+  const CpuSpan publishing(&instance_->counters.publish_cpu_us);
   tree_->space.LearnFreed(task.input, output, instance_->clock->MonotonicMicros() - task.began_us,
                           tree_->job_counts().collections);
   tree_->Adopt();

@@ -93,7 +93,10 @@ Status CompactionRunner::Install(const CompactionTask& task, const CompactionOut
     }
   }
   LAVA_RETURN_IF_ERROR(tree_->Log(edit));
+  // Declared before the lock: the replaced version is destroyed without the mutex that writes need.
+  const ViewRef replaced = tree_->view();
   MutexLock state(tree_->mutex());
+  const CpuSpan publishing(&instance_->counters.publish_cpu_us);
   if (!task.trivial_move) tree_->space.LearnMet(task.input, output);
   tree_->Adopt();
   Counters::Add(&instance_->counters.versions_installed, 1);

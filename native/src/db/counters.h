@@ -27,7 +27,7 @@ struct Counters {
   Counter collections{0}, collection_bytes_read{0}, collection_input_bytes{0},
       collection_bytes_written{0}, collection_values_dead{0};
   Counter flush_cpu_us{0}, compaction_cpu_us{0}, collection_cpu_us{0};
-  Counter versions_installed{0}, install_cpu_us{0}, files_installed{0};
+  Counter versions_installed{0}, install_cpu_us{0}, publish_cpu_us{0}, files_installed{0};
   Counter stall_us{0}, background_errors{0}, records_expired{0};
   Counter flush_stall_us{0}, compaction_stall_us{0}, space_stall_us{0};  // parts of stall_us
   Counter snapshots_given_up{0};

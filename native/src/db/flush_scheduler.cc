@@ -210,9 +210,16 @@ Status FlushScheduler::InstallGroup(const std::shared_ptr<FlushGroup>& group,
   const Status trimmed = wal_flushed ? with_.wal->Flushed(*wal_flushed) : Status::OK();
   if (with_.wal->enabled())
     with_.remover->RemoveReplayed(tree_->versions.state().wal_flushed.value_or(0));
+  // Declared before the lock: the versions and memtables that readers no longer need are destroyed
+  // without the mutex that writes need.
+  const ViewRef replaced = tree_->view();
+  FlushedViews views;
+  // Without memory the snapshots get their views under the mutex, when a plan adopts the flush.
+  (void)Tried([&] { views = with_.snapshots->PrepareFlushed(group->runs, group->edit); });
   MutexLock state(tree_->mutex());
+  const CpuSpan publishing(&instance_->counters.publish_cpu_us);
   if (wal_flushed) with_.faults->Note(BackgroundFaults::Work::kLog, trimmed);
-  tree_->AdoptFlush(group);
+  tree_->AdoptFlush(group, &views);
   Counters::Add(&instance_->counters.versions_installed, 1);
   (void)Tried([&] {
     tree_->versions.install_mutex()->AssertHeld();

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <atomic>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -81,6 +83,13 @@ class ViewRef {
  private:
   const ReadView* view_ = nullptr;
 };
+
+/// The view of a snapshot before a flush is published, and after.
+struct FlushedView {
+  ViewRef before, after;
+};
+/// By the snapshot's number.
+using FlushedViews = std::map<uint64_t, FlushedView>;
 
 /// The current view. A spin lock is held for a few instructions: while a reference is counted or
 /// swapped.

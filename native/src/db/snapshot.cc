@@ -38,6 +38,35 @@ bool HasNone(const ReadView& view, const std::vector<std::shared_ptr<SealedRun>>
   });
 }
 
+// Whether the view has the runs of a flush. Flushes are published oldest run first, and a view has
+// all runs of a flush or none of them.
+bool EndsWith(const ReadView& view, const std::vector<std::shared_ptr<SealedRun>>& runs) {
+  LAVA_DCHECK(!runs.empty());
+  if (view.sealed.empty() || view.sealed.back() != runs.back()) {
+    LAVA_DCHECK(HasNone(view, runs));
+    return false;
+  }
+  LAVA_CHECK(view.sealed.size() >= runs.size());
+  LAVA_DCHECK(std::equal(runs.rbegin(), runs.rend(), view.sealed.rbegin()));
+  return true;
+}
+
+// The view with the files of the edit in place of its oldest runs.
+ViewRef WithoutRuns(const ReadView& before, size_t runs, const VersionEdit& edit) {
+  LAVA_DCHECK(edit.removed.empty() && edit.values_removed.empty());
+  auto view = std::make_unique<ReadView>();
+  view->sealed.assign(before.sealed.begin(), before.sealed.end() - static_cast<ptrdiff_t>(runs));
+  view->version = before.version;
+  view->totals = before.totals;
+  if (!edit.added.empty()) {
+    auto version = std::make_shared<Version>(*before.version);
+    const Status applied = ApplyToVersion(edit, version.get());
+    LAVA_CHECK(applied.ok());  // an edit that adds new files to L0 fits any version
+    view->version = std::move(version);
+  }
+  return ViewRef(view.release());
+}
+
 uint64_t FileBytesOf(const VersionSums& sums) {
   uint64_t bytes = sums.value_file_bytes;
   for (const VersionSums::Level& level : sums.levels) bytes += level.file_bytes;
@@ -88,38 +117,41 @@ uint64_t SnapshotRegistry::oldest() const {
   return snapshots_.empty() ? SpaceReport::kNoSnapshot : snapshots_.begin()->first;
 }
 
+FlushedViews SnapshotRegistry::PrepareFlushed(const std::vector<std::shared_ptr<SealedRun>>& runs,
+                                              const VersionEdit& edit) const {
+  FlushedViews views;
+  {
+    MutexLock lock(&mutex_);
+    for (const auto& [number, snapshot] : snapshots_) {
+      ViewRef view = snapshot->view_.Get();
+      if (EndsWith(*view, runs)) views[number].before = std::move(view);
+    }
+  }
+  for (auto& [number, view] : views) view.after = WithoutRuns(*view.before, runs.size(), edit);
+  return views;
+}
+
 void SnapshotRegistry::RunsFlushed(const std::vector<std::shared_ptr<SealedRun>>& runs,
-                                   const VersionEdit& edit) {
-  LAVA_DCHECK(!runs.empty());
-  LAVA_DCHECK(edit.removed.empty() && edit.values_removed.empty());
+                                   const VersionEdit& edit, FlushedViews* views) {
   const uint64_t file_bytes = NewBytesOf(edit);
-  std::vector<std::pair<SnapshotImpl*, std::unique_ptr<ReadView>>> flushed;
+  std::vector<std::pair<SnapshotImpl*, const FlushedView*>> flushed;
   MutexLock lock(&mutex_);
   for (const auto& [number, snapshot] : snapshots_) {
-    const ViewRef old = snapshot->view_.Get();
-    // Flushes are installed oldest run first, and a view has all runs of a flush or none of them.
-    if (old->sealed.empty() || old->sealed.back() != runs.back()) {
-      LAVA_DCHECK(HasNone(*old, runs));
-      continue;
+    ViewRef before = snapshot->view_.Get();
+    if (!EndsWith(*before, runs)) continue;
+    FlushedView& view = (*views)[number];
+    if (!view.before) {
+      view.before = std::move(before);
+      view.after = WithoutRuns(*view.before, runs.size(), edit);
     }
-    LAVA_CHECK(old->sealed.size() >= runs.size());
-    LAVA_DCHECK(std::equal(runs.rbegin(), runs.rend(), old->sealed.rbegin()));
-    auto view = std::make_unique<ReadView>();
-    view->sealed.assign(old->sealed.begin(), old->sealed.end() - runs.size());
-    view->version = old->version;
-    view->totals = old->totals;
-    if (!edit.added.empty()) {
-      auto version = std::make_shared<Version>(*old->version);
-      const Status applied = ApplyToVersion(edit, version.get());
-      LAVA_CHECK(applied.ok());  // an edit that adds new files to L0 fits any version
-      view->version = std::move(version);
-    }
-    flushed.emplace_back(snapshot, std::move(view));
+    // Only the flush of the view's oldest runs, which is this one, replaces the view.
+    LAVA_DCHECK(!before || &*before == &*view.before);
+    flushed.emplace_back(snapshot, &view);
   }
   // Nothing below allocates memory.
-  for (auto& [snapshot, view] : flushed) {
+  for (const auto& [snapshot, view] : flushed) {
     snapshot->file_bytes_ += file_bytes;
-    snapshot->view_.Set(ViewRef(view.release()));
+    snapshot->view_.Set(view->after);
   }
 }
 

@@ -32,10 +32,18 @@ class SnapshotRegistry {
   void Add(SnapshotImpl* snapshot);
   /// Does nothing if the snapshot was given up or the instance closed.
   void Remove(SnapshotImpl* snapshot);
-  /// A flush has written the runs to the files that the edit adds. In the views of snapshots that
-  /// have the runs, the files take the place of the runs.
+  /// A flush has written the runs to the files that the edit adds. Returns new views for the
+  /// snapshots that have the runs: the files take the place of the runs. The work grows with the
+  /// blob files that the edit references, so it is done before writes are locked out.
+  /// Errors: throws std::bad_alloc.
+  FlushedViews PrepareFlushed(const std::vector<std::shared_ptr<SealedRun>>& runs,
+                              const VersionEdit& edit) const;
+  /// Gives the snapshots these views, and those that were taken since PrepareFlushed() views of
+  /// their own. The caller destroys *views, and with it the memtables and files of the views
+  /// before, after giving back the mutexes that writes need.
   /// Errors: throws std::bad_alloc, and has changed no view then.
-  void RunsFlushed(const std::vector<std::shared_ptr<SealedRun>>& runs, const VersionEdit& edit);
+  void RunsFlushed(const std::vector<std::shared_ptr<SealedRun>>& runs, const VersionEdit& edit,
+                   FlushedViews* views);
   /// The instance is being closed: drops the view of every snapshot. Returns the text of
   /// DB::LeftOpen().
   std::string Clear();

@@ -57,6 +57,11 @@ class SnapshotRegistryTest : public ::testing::Test {
 
   static constexpr uint64_t kTotal = 77;
   MemoryCounter memory_;
+  void Flush(const Runs& runs, const VersionEdit& edit) {
+    FlushedViews views = registry_->PrepareFlushed(runs, edit);
+    registry_->RunsFlushed(runs, edit, &views);
+  }
+
   SpaceQuota quota_;
   const std::shared_ptr<RecordingListener> listener_ = std::make_shared<RecordingListener>();
   const std::shared_ptr<EventNotifier> notifier_ =
@@ -234,7 +239,7 @@ TEST_F(SnapshotRegistryTest, FlushedRunsBecomeFilesInTheViewsThatHaveThem) {
   const SnapshotPtr has_all = Take({newest, middle, oldest}, version);
   const SnapshotPtr after = Take({newest}, version);
 
-  registry_->RunsFlushed({oldest}, FlushedTo(1, 500));
+  Flush({oldest}, FlushedTo(1, 500));
   EXPECT_EQ(RunsOf(has_one), Runs());
   EXPECT_EQ(RunsOf(has_all), (Runs{newest, middle}));
   EXPECT_EQ(VersionOf(has_one)->levels[0].size(), 1u);
@@ -254,10 +259,10 @@ TEST_F(SnapshotRegistryTest, FlushedRunsBecomeFilesInTheViewsThatHaveThem) {
 TEST_F(SnapshotRegistryTest, SeveralRunsOfAFlushLeaveTogether) {
   const std::shared_ptr<SealedRun> oldest = NewRun(), middle = NewRun(), newest = NewRun();
   const SnapshotPtr snapshot = Take({newest, middle, oldest});
-  registry_->RunsFlushed({middle, oldest}, FlushedTo(1, 500));
+  Flush({middle, oldest}, FlushedTo(1, 500));
   EXPECT_EQ(RunsOf(snapshot), Runs{newest});
   EXPECT_EQ(VersionOf(snapshot)->levels[0].size(), 1u);
-  registry_->RunsFlushed({newest}, FlushedTo(2, 30));
+  Flush({newest}, FlushedTo(2, 30));
   EXPECT_EQ(RunsOf(snapshot), Runs());
   ASSERT_EQ(VersionOf(snapshot)->levels[0].size(), 2u);
   EXPECT_EQ(VersionOf(snapshot)->levels[0][0].file->id.number, 2u) << "the newest is first";
@@ -268,7 +273,7 @@ TEST_F(SnapshotRegistryTest, RunsOfWhichNothingIsLeftLeaveTheVersionAsItIs) {
   const std::shared_ptr<SealedRun> run = NewRun();
   const auto version = std::make_shared<const Version>();
   const SnapshotPtr snapshot = Take({run}, version);
-  registry_->RunsFlushed({run}, VersionEdit());
+  Flush({run}, VersionEdit());
   EXPECT_EQ(RunsOf(snapshot), Runs());
   EXPECT_EQ(VersionOf(snapshot), version.get());
   EXPECT_EQ(snapshot->flushed().file_bytes, 0u);
@@ -279,11 +284,44 @@ TEST_F(SnapshotRegistryTest, AFlushKeepsNoRunAndPassesOverWhatHasEnded) {
   std::shared_ptr<SealedRun> run = NewRun();
   const SnapshotPtr given_up = Take({run}), open = Take({run});
   ASSERT_TRUE(registry_->GiveUpOldest());
-  registry_->RunsFlushed({run}, FlushedTo(1, 500));
+  Flush({run}, FlushedTo(1, 500));
   EXPECT_TRUE(given_up->View().status().IsNoSpace());
   EXPECT_EQ(given_up->flushed().file_bytes, 0u);
   EXPECT_EQ(open->flushed().file_bytes, 500u);
   EXPECT_EQ(run.use_count(), 1) << "the memory of a flushed run is wanted";
+}
+
+TEST_F(SnapshotRegistryTest, PreparedViewsAreThoseThatSnapshotsGet) {
+  const std::shared_ptr<SealedRun> run = NewRun();
+  const SnapshotPtr snapshot = Take({run});
+  const VersionEdit edit = FlushedTo(1, 500);
+  FlushedViews views = registry_->PrepareFlushed({run}, edit);
+  ASSERT_EQ(views.size(), 1u);
+  const ReadView* const prepared = &*views.begin()->second.after;
+  EXPECT_EQ(RunsOf(snapshot), Runs{run}) << "the flush is not published yet";
+  registry_->RunsFlushed({run}, edit, &views);
+  EXPECT_EQ(&**snapshot->View(), prepared);
+  EXPECT_EQ(snapshot->flushed().file_bytes, 500u);
+}
+
+TEST_F(SnapshotRegistryTest, SnapshotsMayComeAndGoWhileViewsArePrepared) {
+  const std::shared_ptr<SealedRun> run = NewRun();
+  const SnapshotPtr given_up = Take({run});
+  SnapshotPtr ended = Take({run});
+  const VersionEdit edit = FlushedTo(1, 500);
+  FlushedViews views = registry_->PrepareFlushed({run}, edit);
+  EXPECT_EQ(views.size(), 2u);
+  const SnapshotPtr late = Take({run});
+  ASSERT_TRUE(registry_->GiveUpOldest());
+  ended.reset();
+  registry_->RunsFlushed({run}, edit, &views);
+  EXPECT_TRUE(given_up->View().status().IsNoSpace());
+  EXPECT_EQ(RunsOf(late), Runs());
+  EXPECT_EQ(VersionOf(late)->levels[0].size(), 1u);
+  EXPECT_EQ(late->flushed().file_bytes, 500u);
+  EXPECT_EQ(run.use_count(), 4) << "the caller destroys the replaced views";
+  views.clear();
+  EXPECT_EQ(run.use_count(), 1);
 }
 
 // Takes snapshots and lets go of them; the registry may give each of them up meanwhile.
@@ -307,7 +345,7 @@ TEST_F(SnapshotRegistryTest, ThreadsTakeEndAndGiveUpAtOnce) {
   std::atomic<bool> stop{false};
   std::thread registry_user([&] {
     for (uint64_t number = 1; !stop; ++number) {
-      registry_->RunsFlushed({run}, FlushedTo(number, 1));
+      Flush({run}, FlushedTo(number, 1));
       registry_->GiveUpOldest();
       std::this_thread::yield();
     }

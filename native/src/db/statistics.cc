@@ -123,6 +123,7 @@ DBStatistics DBImpl::statistics() const {
   out.collection_cpu_us = get(components_.instance.counters.collection_cpu_us);
   out.versions_installed = get(components_.instance.counters.versions_installed);
   out.install_cpu_us = get(components_.instance.counters.install_cpu_us);
+  out.publish_cpu_us = get(components_.instance.counters.publish_cpu_us);
   out.files_installed = get(components_.instance.counters.files_installed);
   out.files_refused_direct = components_.instance.files->files_refused_direct();
   out.snapshots_given_up = get(components_.instance.counters.snapshots_given_up);

@@ -157,7 +157,8 @@ Status TreeState::Log(const VersionEdit& edit, FlushGroup* group) {
 void TreeState::Adopt() {
   adoption_due_ = true;
   if (const std::shared_ptr<FlushGroup> group = sealed_.OldestLogged()) {
-    CommitFlush(group);
+    FlushedViews views;
+    CommitFlush(group, &views);
   } else {
     std::unique_ptr<ReadView> view = NewView(active_, sealed_.runs(), versions.newest());
     AdoptVersion(view->version);
@@ -166,17 +167,17 @@ void TreeState::Adopt() {
   adoption_due_ = false;
 }
 
-void TreeState::AdoptFlush(const std::shared_ptr<FlushGroup>& group) {
+void TreeState::AdoptFlush(const std::shared_ptr<FlushGroup>& group, FlushedViews* views) {
   // If there was no memory to adopt the group when its edit was logged, a plan may have adopted it
   // since: a plan does not hold the mutex of installs.
   if (!sealed_.IsOldest(*group)) return;
   adoption_due_ = true;
-  CommitFlush(group);
+  CommitFlush(group, views);
   adoption_due_ = false;
 }
 
 // Takes all memory before anything that cannot be done again.
-void TreeState::CommitFlush(const std::shared_ptr<FlushGroup>& group) {
+void TreeState::CommitFlush(const std::shared_ptr<FlushGroup>& group, FlushedViews* views) {
   LAVA_DCHECK(sealed_.IsOldest(*group));
   // Readers see a file only after the manifest has it.
   LAVA_DCHECK(group->logged || group->file == nullptr);
@@ -190,7 +191,7 @@ void TreeState::CommitFlush(const std::shared_ptr<FlushGroup>& group) {
   }
   SealedMemTables::Runs left = sealed_.WithoutOldest();
   std::unique_ptr<ReadView> view = NewView(active_, left, versions.newest());
-  neighbours_.snapshots->RunsFlushed(group->runs, group->edit);
+  neighbours_.snapshots->RunsFlushed(group->runs, group->edit, views);
   sealed_.RemoveOldest(std::move(left));
   AdoptVersion(view->version);
   Publish(std::move(view));

@@ -92,7 +92,8 @@ class TreeState {
   Status Log(const VersionEdit& edit, FlushGroup* group = nullptr)
       LAVA_REQUIRES(versions.install_mutex()) LAVA_EXCLUDES(mutex_);
   /// Readers get what the manifest has: publishes a view with the newest version. Reads that have a
-  /// view already keep it.
+  /// view already keep it. A caller that holds view() for longer than the mutex destroys the
+  /// replaced version without the mutex.
   void Adopt() LAVA_REQUIRES(mutex_);
   /// Does so if there was no memory for it when the edit was logged. Comes before each plan and
   /// each edit.
@@ -100,8 +101,10 @@ class TreeState {
     if (adoption_due_) Adopt();
   }
   /// As Adopt(), for the oldest flush, which is logged or wrote nothing to log. Does nothing if the
-  /// flush was adopted already.
-  void AdoptFlush(const std::shared_ptr<FlushGroup>& group) LAVA_REQUIRES(mutex_);
+  /// flush was adopted already. views: of SnapshotRegistry::PrepareFlushed(), or empty; the caller
+  /// destroys them after giving back the mutex.
+  void AdoptFlush(const std::shared_ptr<FlushGroup>& group, FlushedViews* views)
+      LAVA_REQUIRES(mutex_);
 
   /// Wakes all who wait for a change of what mutex() guards: writes that are stalled
   /// (Writer::WaitOrSeal()) and threads that wait for a flush (FlushScheduler::WaitUntil()). Comes
@@ -156,7 +159,8 @@ class TreeState {
       LAVA_REQUIRES(mutex_);
   void Publish(std::unique_ptr<ReadView> view) LAVA_REQUIRES(mutex_);
   void AdoptVersion(std::shared_ptr<const Version> version) LAVA_REQUIRES(mutex_);
-  void CommitFlush(const std::shared_ptr<FlushGroup>& group) LAVA_REQUIRES(mutex_);
+  void CommitFlush(const std::shared_ptr<FlushGroup>& group, FlushedViews* views)
+      LAVA_REQUIRES(mutex_);
   uint32_t L0Depth() const LAVA_REQUIRES(mutex_);
 
   InstanceContext* const instance_;

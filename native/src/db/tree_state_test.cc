@@ -145,7 +145,8 @@ TEST_F(TreeStateTest, AFlushThatAPlanAdoptedTakesNoOthersWithIt) {
   {
     MutexLock install(tree_.versions.install_mutex());
     MutexLock state(tree_.mutex());
-    tree_.AdoptFlush(group);
+    FlushedViews views;
+    tree_.AdoptFlush(group, &views);
     EXPECT_TRUE(tree_.sealed().IsOldest(*next));
   }
   EXPECT_EQ(tree_.view()->sealed, SealedMemTables::Runs{newer});
@@ -158,7 +159,8 @@ TEST_F(TreeStateTest, AFlushThatWroteNothingEndsWithoutAnEdit) {
   {
     MutexLock install(tree_.versions.install_mutex());
     MutexLock state(tree_.mutex());
-    tree_.AdoptFlush(group);
+    FlushedViews views;
+    tree_.AdoptFlush(group, &views);
   }
   EXPECT_TRUE(tree_.view()->sealed.empty());
   EXPECT_FALSE(tree_.is_flushing());
