@@ -18,46 +18,109 @@
 
 namespace lava {
 
+namespace {
+
+void AddRuns(const ReadView& view, DBStatistics* out) {
+  if (view.active != nullptr) {
+    out->memtable_active_bytes = view.active->arena_bytes();
+    out->memtable_killed_bytes = view.active->killed_bytes();
+    out->estimated_records += view.active->record_count();
+  }
+  out->sealed_runs = view.sealed.size();
+  for (const std::shared_ptr<SealedRun>& run : view.sealed) {
+    out->memtable_sealed_bytes += run->memtable->arena_bytes();
+    out->estimated_records += run->memtable->record_count();
+  }
+  for (uint32_t n = 0; n < kLevelCountMax; ++n) {
+    for (const KeyFileEntry& entry : view.version->levels[n]) {
+      const FileMeta& file = *entry.file;
+      ++out->files_at_level[n];
+      out->bytes_at_level[n] += file.bytes;
+      out->estimated_records += file.records - std::min(file.records, 2 * file.deletes);
+    }
+    out->live_files += out->files_at_level[n];
+    out->live_file_bytes += out->bytes_at_level[n];
+  }
+  for (const ValueFileGarbage& garbage : GarbageOf(*view.version)) {
+    ++out->value_files;
+    out->value_file_bytes += garbage.file->bytes;
+    out->hot_value_file_bytes += garbage.file->hot ? garbage.file->bytes : 0;
+    out->value_raw_bytes += garbage.raw_bytes;
+    out->garbage_bytes_min += garbage.garbage_min;
+    out->garbage_bytes_max += garbage.garbage_max;
+  }
+  const ValueOrder order = OrderOf(*view.version);
+  for (uint32_t n = 0; n < kLevelCountMax; ++n) {
+    out->value_groups_at_level[n] = order.levels[n].groups;
+    out->value_overlap_at_level[n] = order.levels[n].overlap;
+  }
+  out->live_files += out->value_files;
+  out->live_file_bytes += out->value_file_bytes;
+}
+
+void AddCounters(const InstanceContext& instance, DBStatistics* out) {
+  const Counters& counters = instance.counters;
+  const auto get = [](const Counters::Counter& c) { return c.load(std::memory_order_relaxed); };
+  out->flushes = get(counters.flushes);
+  out->compactions = get(counters.compactions);
+  out->trivial_moves = get(counters.trivial_moves);
+  out->flush_bytes_written = get(counters.flush_bytes_written);
+  out->memtable_killed_bytes += get(counters.memtable_killed_bytes);
+  out->compaction_bytes_read = get(counters.compaction_bytes_read);
+  out->compaction_bytes_written = get(counters.compaction_bytes_written);
+  out->user_bytes_written = get(counters.user_bytes_written);
+  out->reads = get(counters.reads);
+  out->writes = get(counters.writes);
+  out->scans = get(counters.scans);
+  out->records_stepped_over = get(counters.records_stepped_over);
+  for (const CacheUse* use : {&instance.read_counters.cache, &instance.value_read_counters.cache}) {
+    out->cache_used_bytes += get(use->used_bytes);
+    out->cache_hits += get(use->hits);
+    out->cache_misses += get(use->misses);
+  }
+  out->filter_useful = get(instance.read_counters.filter_useful);
+  out->block_reads = get(instance.read_counters.block_reads);
+  out->stall_us = get(counters.stall_us);
+  out->space_stall_us = get(counters.space_stall_us);
+  out->flush_stall_us = get(counters.flush_stall_us);
+  out->compaction_stall_us = get(counters.compaction_stall_us);
+  out->background_errors = get(counters.background_errors);
+  out->records_expired = get(counters.records_expired);
+  out->value_bytes_written = get(counters.value_bytes_written);
+  out->values_logged = get(counters.values_logged);
+  out->external_values = get(counters.external_values);
+  out->entry_bytes = get(counters.entry_bytes);
+  out->value_reads = get(instance.value_read_counters.value_reads);
+  out->value_bytes_read = get(instance.value_read_counters.value_bytes_read);
+  out->collections = get(counters.collections);
+  out->collection_bytes_read = get(counters.collection_bytes_read);
+  out->collection_input_bytes = get(counters.collection_input_bytes);
+  out->collection_bytes_written = get(counters.collection_bytes_written);
+  out->collection_values_dead = get(counters.collection_values_dead);
+  out->value_files_expired = get(counters.value_files_expired);
+  out->merged_value_bytes = get(counters.merged_value_bytes);
+  out->merged_for_garbage_bytes = get(counters.merged_for_garbage_bytes);
+  out->merged_for_order_bytes = get(counters.merged_for_order_bytes);
+  out->merged_down_bytes = get(counters.merged_down_bytes);
+  out->flush_cpu_us = get(counters.flush_cpu_us);
+  out->compaction_cpu_us = get(counters.compaction_cpu_us);
+  out->collection_cpu_us = get(counters.collection_cpu_us);
+  out->versions_installed = get(counters.versions_installed);
+  out->install_cpu_us = get(counters.install_cpu_us);
+  out->publish_cpu_us = get(counters.publish_cpu_us);
+  out->files_installed = get(counters.files_installed);
+  out->files_refused_direct = instance.files->files_refused_direct();
+  out->snapshots_given_up = get(counters.snapshots_given_up);
+  out->listener_failures = instance.notifier->listener_failures();
+  out->events_dropped = instance.notifier->events_dropped();
+}
+
+}  // namespace
+
 DBStatistics DBImpl::statistics() const {
   DBStatistics out;
   const ViewRef view = components_.tree.view();
-  if (view) {
-    if (view->active != nullptr) {
-      out.memtable_active_bytes = view->active->arena_bytes();
-      out.memtable_killed_bytes = view->active->killed_bytes();
-      out.estimated_records += view->active->record_count();
-    }
-    out.sealed_runs = view->sealed.size();
-    for (const std::shared_ptr<SealedRun>& run : view->sealed) {
-      out.memtable_sealed_bytes += run->memtable->arena_bytes();
-      out.estimated_records += run->memtable->record_count();
-    }
-    for (uint32_t n = 0; n < kLevelCountMax; ++n) {
-      for (const KeyFileEntry& entry : view->version->levels[n]) {
-        const FileMeta& file = *entry.file;
-        ++out.files_at_level[n];
-        out.bytes_at_level[n] += file.bytes;
-        out.estimated_records += file.records - std::min(file.records, 2 * file.deletes);
-      }
-      out.live_files += out.files_at_level[n];
-      out.live_file_bytes += out.bytes_at_level[n];
-    }
-    for (const ValueFileGarbage& garbage : GarbageOf(*view->version)) {
-      ++out.value_files;
-      out.value_file_bytes += garbage.file->bytes;
-      out.hot_value_file_bytes += garbage.file->hot ? garbage.file->bytes : 0;
-      out.value_raw_bytes += garbage.raw_bytes;
-      out.garbage_bytes_min += garbage.garbage_min;
-      out.garbage_bytes_max += garbage.garbage_max;
-    }
-    const ValueOrder order = OrderOf(*view->version);
-    for (uint32_t n = 0; n < kLevelCountMax; ++n) {
-      out.value_groups_at_level[n] = order.levels[n].groups;
-      out.value_overlap_at_level[n] = order.levels[n].overlap;
-    }
-    out.live_files += out.value_files;
-    out.live_file_bytes += out.value_file_bytes;
-  }
+  if (view) AddRuns(*view, &out);
   out.pinned_file_bytes = components_.tree.versions.obsolete_files().pinned_bytes();
   out.damaged_files = components_.faults.damaged_files();
   out.pending_compaction_bytes = components_.jobs.PendingCompactionBytes();
@@ -75,61 +138,8 @@ DBStatistics DBImpl::statistics() const {
     out.estimated_live_bytes = of_version.live_bytes;
     out.estimated_hidden_bytes = of_version.hidden_raw_value_bytes;
   }
-  const auto get = [](const Counters::Counter& c) { return c.load(std::memory_order_relaxed); };
-  out.flushes = get(components_.instance.counters.flushes);
-  out.compactions = get(components_.instance.counters.compactions);
-  out.trivial_moves = get(components_.instance.counters.trivial_moves);
-  out.flush_bytes_written = get(components_.instance.counters.flush_bytes_written);
-  out.memtable_killed_bytes += get(components_.instance.counters.memtable_killed_bytes);
-  out.compaction_bytes_read = get(components_.instance.counters.compaction_bytes_read);
-  out.compaction_bytes_written = get(components_.instance.counters.compaction_bytes_written);
-  out.user_bytes_written = get(components_.instance.counters.user_bytes_written);
-  out.reads = get(components_.instance.counters.reads);
-  out.writes = get(components_.instance.counters.writes);
-  out.scans = get(components_.instance.counters.scans);
-  out.records_stepped_over = get(components_.instance.counters.records_stepped_over);
-  for (const CacheUse* use : {&components_.instance.read_counters.cache,
-                              &components_.instance.value_read_counters.cache}) {
-    out.cache_used_bytes += get(use->used_bytes);
-    out.cache_hits += get(use->hits);
-    out.cache_misses += get(use->misses);
-  }
-  out.filter_useful = get(components_.instance.read_counters.filter_useful);
-  out.block_reads = get(components_.instance.read_counters.block_reads);
-  out.stall_us = get(components_.instance.counters.stall_us);
-  out.space_stall_us = get(components_.instance.counters.space_stall_us);
-  out.flush_stall_us = get(components_.instance.counters.flush_stall_us);
-  out.compaction_stall_us = get(components_.instance.counters.compaction_stall_us);
-  out.background_errors = get(components_.instance.counters.background_errors);
-  out.records_expired = get(components_.instance.counters.records_expired);
-  out.value_bytes_written = get(components_.instance.counters.value_bytes_written);
-  out.values_logged = get(components_.instance.counters.values_logged);
-  out.external_values = get(components_.instance.counters.external_values);
-  out.entry_bytes = get(components_.instance.counters.entry_bytes);
-  out.value_reads = get(components_.instance.value_read_counters.value_reads);
-  out.value_bytes_read = get(components_.instance.value_read_counters.value_bytes_read);
-  out.collections = get(components_.instance.counters.collections);
-  out.collection_bytes_read = get(components_.instance.counters.collection_bytes_read);
-  out.collection_input_bytes = get(components_.instance.counters.collection_input_bytes);
-  out.collection_bytes_written = get(components_.instance.counters.collection_bytes_written);
-  out.collection_values_dead = get(components_.instance.counters.collection_values_dead);
-  out.value_files_expired = get(components_.instance.counters.value_files_expired);
-  out.merged_value_bytes = get(components_.instance.counters.merged_value_bytes);
-  out.merged_for_garbage_bytes = get(components_.instance.counters.merged_for_garbage_bytes);
-  out.merged_for_order_bytes = get(components_.instance.counters.merged_for_order_bytes);
-  out.merged_down_bytes = get(components_.instance.counters.merged_down_bytes);
-  out.flush_cpu_us = get(components_.instance.counters.flush_cpu_us);
-  out.compaction_cpu_us = get(components_.instance.counters.compaction_cpu_us);
-  out.collection_cpu_us = get(components_.instance.counters.collection_cpu_us);
-  out.versions_installed = get(components_.instance.counters.versions_installed);
-  out.install_cpu_us = get(components_.instance.counters.install_cpu_us);
-  out.publish_cpu_us = get(components_.instance.counters.publish_cpu_us);
-  out.files_installed = get(components_.instance.counters.files_installed);
-  out.files_refused_direct = components_.instance.files->files_refused_direct();
-  out.snapshots_given_up = get(components_.instance.counters.snapshots_given_up);
   out.snapshots_open = components_.snapshots->size();
-  out.listener_failures = components_.instance.notifier->listener_failures();
-  out.events_dropped = components_.instance.notifier->events_dropped();
+  AddCounters(components_.instance, &out);
   return out;
 }
 

@@ -67,6 +67,17 @@ class ImageReader {
   Status ReadMetaFile(uint32_t number, uint64_t limit, std::vector<MetaOp>* ops);
   Status LoadData(const std::vector<uint32_t>& datas, const CheckpointContent& content,
                   const std::vector<MetaOp>& ops);
+  /// Adds the data files that were not removed to the index. unindexed: files older than the
+  /// checkpoint that were never sealed; it has their live records.
+  Status AddFiles(const std::vector<uint32_t>& datas, const CheckpointContent& content,
+                  const std::set<uint32_t>& removed, std::vector<uint32_t>* unindexed);
+  /// Adds what the checkpoint says about the logs, without records of removed files.
+  Status AddLogs(const CheckpointContent& content, const std::vector<MetaOp>& ops,
+                 const std::set<uint32_t>& removed);
+  /// Adds the records that were written after the checkpoint.
+  Status AddLaterRecords(const CheckpointContent& content);
+  /// Removes the files from the index. Errors: Corruption if a log has records in one of them.
+  Status RemoveUnindexed(const std::vector<uint32_t>& unindexed);
   Status FileIsGone(uint32_t number, const std::string& log) const;
   void ReplayNames(const std::vector<MetaOp>& ops);
   Status LoadSealed(const std::shared_ptr<DataFile>& file);
@@ -221,7 +232,6 @@ Status ImageReader::ReadMetaFile(uint32_t number, uint64_t limit, std::vector<Me
 
 Status ImageReader::LoadData(const std::vector<uint32_t>& datas, const CheckpointContent& content,
                              const std::vector<MetaOp>& ops) {
-  const uint32_t at = content.start.data;
   std::set<uint32_t> removed;
   for (const MetaOp& op : ops) {
     if (op.kind != MetaOp::Kind::kRemoveFile) continue;
@@ -230,8 +240,20 @@ Status ImageReader::LoadData(const std::vector<uint32_t>& datas, const Checkpoin
     // Its number must not be given to another file, which would be removed with it.
     image_->next_data = std::max(image_->next_data, number + 1);
   }
-  bool sealed = true;
-  std::vector<uint32_t> unindexed;  // the checkpoint has their live records
+  std::vector<uint32_t> unindexed;
+  LAVA_RETURN_IF_ERROR(AddFiles(datas, content, removed, &unindexed));
+  LAVA_RETURN_IF_ERROR(AddLogs(content, ops, removed));
+  LAVA_RETURN_IF_ERROR(AddLaterRecords(content));
+  LAVA_RETURN_IF_ERROR(RemoveUnindexed(unindexed));
+  image_->index.Recount();
+  if (image_->index.active() == 0) return Status::OK();
+  DataFileInfo* const info = image_->index.FindFile(image_->index.active());
+  info->record_bytes = info->live_bytes;
+  return Status::OK();
+}
+
+Status ImageReader::AddFiles(const std::vector<uint32_t>& datas, const CheckpointContent& content,
+                             const std::set<uint32_t>& removed, std::vector<uint32_t>* unindexed) {
   for (const uint32_t number : datas) {
     if (removed.count(number) != 0) {
       for (const FileKind kind : {FileKind::kData, FileKind::kIndex}) {
@@ -248,13 +270,13 @@ Status ImageReader::LoadData(const std::vector<uint32_t>& datas, const Checkpoin
     FileHeader header;
     LAVA_RETURN_IF_ERROR(ReadFileHeader(files_, directory_, FileKind::kData, number, &header));
     auto file = std::make_shared<DataFile>(files_, directory_, header);
-    LAVA_ASSIGN_OR_RETURN(sealed, file->IsSealed());
+    LAVA_ASSIGN_OR_RETURN(const bool sealed, file->IsSealed());
     DataFileInfo* const info = image_->index.AddFile(file);
     info->sealed = sealed;
     info->bytes = bytes;
     if (!sealed) {
-      if (number < at) {
-        unindexed.push_back(number);
+      if (number < content.start.data) {
+        unindexed->push_back(number);
         continue;
       }
       if (number != datas.back()) {
@@ -266,6 +288,12 @@ Status ImageReader::LoadData(const std::vector<uint32_t>& datas, const Checkpoin
   for (const auto& [number, bytes] : content.start.sealed) {
     if (DataFileInfo* const info = image_->index.FindFile(number)) info->record_bytes = bytes;
   }
+  return Status::OK();
+}
+
+Status ImageReader::AddLogs(const CheckpointContent& content, const std::vector<MetaOp>& ops,
+                            const std::set<uint32_t>& removed) {
+  const uint32_t at = content.start.data;
   // Names first, so that records of deleted logs are skipped.
   const bool own = image_->index.FindFile(at) != nullptr && !image_->index.FindFile(at)->sealed;
   for (const CheckpointContent::OfLog& of_log : content.logs) {
@@ -293,6 +321,11 @@ Status ImageReader::LoadData(const std::vector<uint32_t>& datas, const Checkpoin
       if (own) log->AddDirect(entry);
     }
   }
+  return Status::OK();
+}
+
+Status ImageReader::AddLaterRecords(const CheckpointContent& content) {
+  const uint32_t at = content.start.data;
   for (const auto& [number, info] : image_->index.files()) {
     if (number < at) continue;
     if (info.sealed) {
@@ -304,6 +337,10 @@ Status ImageReader::LoadData(const std::vector<uint32_t>& datas, const Checkpoin
                                         from_start ? content.start.data_sequence : 0));
     }
   }
+  return Status::OK();
+}
+
+Status ImageReader::RemoveUnindexed(const std::vector<uint32_t>& unindexed) {
   for (const uint32_t number : unindexed) {
     // The checkpoint no longer knows the file, because its removal was under way.
     for (const auto& [id, log] : image_->index.logs()) {
@@ -316,10 +353,6 @@ Status ImageReader::LoadData(const std::vector<uint32_t>& datas, const Checkpoin
     image_->index.RemoveFile(number);
     image_->left_over.push_back(FileName(FileKind::kData, number));
   }
-  image_->index.Recount();
-  if (image_->index.active() == 0) return Status::OK();
-  DataFileInfo* const info = image_->index.FindFile(image_->index.active());
-  info->record_bytes = info->live_bytes;
   return Status::OK();
 }
 
