@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/run_in_background.h"
 #include "fs/file_system.h"
 #include "host/space_quota.h"
 #include "lava/host.h"
@@ -87,9 +88,9 @@ class LimitedVolume : public SharedVolume {
 /// with the indexes of logs, and with the buffers of files. run: runs a job now or later, or drops
 /// it. process: its statistics include the instances on volumes.
 struct ProcessParts {
-  using Run = std::function<void(std::function<void()>)>;
-  std::unique_ptr<WalOpener> (*wals)(MemoryCounter* memory, Run run);
-  std::unique_ptr<VolumeOpener> (*volumes)(MemoryCounter* memory, Run run, SpaceQuota* process);
+  std::unique_ptr<WalOpener> (*wals)(MemoryCounter* memory, RunInBackground run);
+  std::unique_ptr<VolumeOpener> (*volumes)(MemoryCounter* memory, RunInBackground run,
+                                           SpaceQuota* process);
 };
 
 }  // namespace lava

@@ -155,8 +155,8 @@ Status VolumeImpl::NeedsDirectory(Slice directory, Slice operation, uint32_t* nu
                           std::string(directory) + ": no such directory");
 }
 
-Status VolumeImpl::NeedsFile(Slice directory, Slice name, Slice operation,
-                             uint32_t* directory_number, uint32_t* inode) const {
+Status VolumeImpl::FindFile(Slice directory, Slice name, Slice operation,
+                            uint32_t* directory_number, uint32_t* inode) const {
   LAVA_RETURN_IF_ERROR(NeedsDirectory(directory, operation, directory_number));
   const std::optional<uint32_t> found = metadata_.Find(*directory_number, name);
   if (!found.has_value()) {
@@ -210,7 +210,7 @@ Result<std::vector<std::string>> VolumeImpl::List(Slice directory) {
 Result<FileStatus> VolumeImpl::Stat(Slice directory, Slice name) {
   MutexLock lock(&mutex_);
   uint32_t directory_number = 0, inode = 0;
-  LAVA_RETURN_IF_ERROR(NeedsFile(directory, name, "look at", &directory_number, &inode));
+  LAVA_RETURN_IF_ERROR(FindFile(directory, name, "look at", &directory_number, &inode));
   return FileStatus{.size = metadata_.inode(inode).size,
                     .open_ended = metadata_.inode(inode).open_ended != 0,
                     .extents_bytes = metadata_.ExtentsOf(inode) * superblock_.extent_bytes};
@@ -220,7 +220,7 @@ Status VolumeImpl::Resolve(Slice operation, const FilePath& from, const FilePath
                            Resolved* resolved) const {
   LAVA_RETURN_IF_ERROR(Usable());
   LAVA_RETURN_IF_ERROR(
-      NeedsFile(from.directory, from.name, operation, &resolved->from, &resolved->inode));
+      FindFile(from.directory, from.name, operation, &resolved->from, &resolved->inode));
   LAVA_RETURN_IF_ERROR(NeedsDirectory(to.directory, std::string(operation) + " to", &resolved->to));
   if (IsFileName(to.name)) return Status::OK();
   return Status::InvalidArgument(std::string(operation) + " " + PathOf(from.directory, from.name) +
@@ -259,7 +259,7 @@ Status VolumeImpl::Remove(Slice directory, Slice name) {
   MutexLock lock(&mutex_);
   LAVA_RETURN_IF_ERROR(Usable());
   uint32_t directory_number = 0, inode = 0;
-  LAVA_RETURN_IF_ERROR(NeedsFile(directory, name, "remove", &directory_number, &inode));
+  LAVA_RETURN_IF_ERROR(FindFile(directory, name, "remove", &directory_number, &inode));
   Record({.type = Change::Type::kUnlink, .directory = directory_number, .name = name});
   return Commit(Reach::kWritten);
 }

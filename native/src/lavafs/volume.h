@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/run_in_background.h"
 #include "fs/block_device.h"
 #include "fs/file_system.h"
 #include "lavafs/format.h"
@@ -42,7 +42,7 @@ struct MountOptions {
   uint64_t mount = 0;
   /// Runs a job in the background; null: jobs run on the calling thread. All jobs must have run or
   /// been dropped before the volume is destroyed.
-  std::function<void(std::function<void()>)> run_in_background = {};
+  RunInBackground run_in_background = {};
   /// A file whose buffer has at least this size gets a second one. One is filled while the other is
   /// written, if the device supports that.
   uint64_t second_buffer_from_bytes = 64 << 10;

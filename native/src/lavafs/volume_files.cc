@@ -382,7 +382,7 @@ Result<std::unique_ptr<VolumeFile>> VolumeImpl::Create(Slice directory, Slice na
 Result<std::unique_ptr<fs::RandomFile>> VolumeImpl::Open(Slice directory, Slice name) {
   MutexLock lock(&mutex_);
   uint32_t directory_number = 0, inode = 0;
-  LAVA_RETURN_IF_ERROR(NeedsFile(directory, name, "open", &directory_number, &inode));
+  LAVA_RETURN_IF_ERROR(FindFile(directory, name, "open", &directory_number, &inode));
   metadata_.Open(inode);
   Layout layout(metadata_.RangesOf(inode), superblock_.extent_bytes);
   const Inode& found = metadata_.inode(inode);

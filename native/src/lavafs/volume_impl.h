@@ -67,8 +67,8 @@ class VolumeImpl : public Volume {
 
   Status NeedsDirectory(Slice directory, Slice operation, uint32_t* number) const
       LAVA_REQUIRES(mutex_);
-  Status NeedsFile(Slice directory, Slice name, Slice operation, uint32_t* directory_number,
-                   uint32_t* inode) const LAVA_REQUIRES(mutex_);
+  Status FindFile(Slice directory, Slice name, Slice operation, uint32_t* directory_number,
+                  uint32_t* inode) const LAVA_REQUIRES(mutex_);
   struct FilePath {
     Slice directory, name;
   };

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/run_in_background.h"
 #include "host/host_impl.h"
 #include "host/process_parts.h"
 #include "host/space_quota.h"
@@ -21,7 +22,7 @@ namespace {
 
 class LavaLogs final : public WalOpener {
  public:
-  LavaLogs(MemoryCounter* memory, ProcessParts::Run run) : logs_(memory, std::move(run)) {}
+  LavaLogs(MemoryCounter* memory, RunInBackground run) : logs_(memory, std::move(run)) {}
   Result<std::unique_ptr<Wal>> Open(const WalLocation& location, bool synced,
                                     std::optional<uint64_t> flushed) override {
     LAVA_ASSIGN_OR_RETURN(std::shared_ptr<log::LavaLog> log,
@@ -42,11 +43,11 @@ class LavaLogs final : public WalOpener {
   WalRegistry logs_;
 };
 
-std::unique_ptr<WalOpener> NewLogs(MemoryCounter* memory, ProcessParts::Run run) {
+std::unique_ptr<WalOpener> NewLogs(MemoryCounter* memory, RunInBackground run) {
   return std::make_unique<LavaLogs>(memory, std::move(run));
 }
 
-std::unique_ptr<VolumeOpener> NewVolumes(MemoryCounter* memory, ProcessParts::Run run,
+std::unique_ptr<VolumeOpener> NewVolumes(MemoryCounter* memory, RunInBackground run,
                                          SpaceQuota* process) {
   return std::make_unique<VolumeRegistry>(memory, std::move(run), process);
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "base/run_in_background.h"
 #include "host/process_parts.h"
 #include "host/space_quota.h"
 #include "lava/volume.h"
@@ -19,8 +20,7 @@ namespace lava {
 class VolumeJobs : public std::enable_shared_from_this<VolumeJobs> {
  public:
   /// Runs the job now or later, or drops it.
-  using Submit = std::function<void(std::function<void()>)>;
-  explicit VolumeJobs(Submit submit) : submit_(std::move(submit)) {}
+  explicit VolumeJobs(RunInBackground submit) : submit_(std::move(submit)) {}
   /// Runs the job. If the job is dropped, the thread that drops it runs it.
   void Run(std::function<void()> job) LAVA_EXCLUDES(mutex_);
   /// Waits for running jobs; no other begins.
@@ -28,7 +28,7 @@ class VolumeJobs : public std::enable_shared_from_this<VolumeJobs> {
 
  private:
   class Ticket;
-  const Submit submit_;
+  const RunInBackground submit_;
   Mutex mutex_;
   CondVar idle_;
   bool stopped_ LAVA_GUARDED_BY(mutex_) = false;

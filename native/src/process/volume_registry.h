@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "base/run_in_background.h"
 #include "host/process_parts.h"
 #include "lava/host.h"
 #include "process/shared_volume.h"
@@ -20,7 +21,7 @@ class VolumeRegistry final : public VolumeOpener {
  public:
   /// buffers: charged with the buffers of files; null: nothing is charged. submit: see VolumeJobs.
   /// process: its statistics include the instances on volumes; may be null.
-  VolumeRegistry(MemoryCounter* buffers, VolumeJobs::Submit submit, SpaceQuota* process = nullptr)
+  VolumeRegistry(MemoryCounter* buffers, RunInBackground submit, SpaceQuota* process = nullptr)
       : buffers_(buffers), submit_(std::move(submit)), process_(process) {}
 
   /// See Host.
@@ -54,7 +55,7 @@ class VolumeRegistry final : public VolumeOpener {
   void Release(SharedVolumeImpl* volume) LAVA_EXCLUDES(mutex_);
 
   MemoryCounter* const buffers_;
-  const VolumeJobs::Submit submit_;
+  const RunInBackground submit_;
   SpaceQuota* const process_;
   Mutex mutex_;
   std::list<Mounted> mounted_ LAVA_GUARDED_BY(mutex_);

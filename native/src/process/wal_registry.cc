@@ -10,6 +10,7 @@
 
 #include "base/guarded.h"
 #include "base/mutex.h"
+#include "base/run_in_background.h"
 #include "base/shared_reference.h"
 #include "fs/file_system.h"
 #include "lava/status.h"
@@ -22,12 +23,12 @@ namespace {
 
 class Jobs : public os::Executor {
  public:
-  explicit Jobs(const WalRegistry::Run& run) : run_(run) {}
+  explicit Jobs(const RunInBackground& run) : run_(run) {}
   void Submit(os::Priority, std::function<void()> job) override { run_(std::move(job)); }
   uint32_t thread_count() const override { return 1; }
 
  private:
-  const WalRegistry::Run& run_;
+  const RunInBackground& run_;
 };
 
 }  // namespace

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <functional>
 #include <list>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "base/mutex.h"
+#include "base/run_in_background.h"
 #include "fs/file_system.h"
 #include "lava/host.h"
 #include "log/lava_log.h"
@@ -20,9 +20,8 @@ namespace lava {
 /// Ownership:  must outlive the logs that it gave out.
 class WalRegistry {
  public:
-  using Run = std::function<void(std::function<void()>)>;
   /// memory: charged with the logs' indexes. run: runs their checkpoints and collections.
-  WalRegistry(MemoryCounter* memory, Run run) : memory_(memory), run_(std::move(run)) {}
+  WalRegistry(MemoryCounter* memory, RunInBackground run) : memory_(memory), run_(std::move(run)) {}
 
   /// An instance's reference to a log; the last one to go closes it.
   /// Ownership: file_system must outlive the log; keep holds what file_system depends on, or is
@@ -48,7 +47,7 @@ class WalRegistry {
   void Release(Opened* opened) LAVA_EXCLUDES(mutex_);
 
   MemoryCounter* const memory_;
-  const Run run_;
+  const RunInBackground run_;
   Mutex mutex_;
   CondVar changed_;
   std::list<Opened> opened_ LAVA_GUARDED_BY(mutex_);
