@@ -137,15 +137,12 @@ void SnapshotRegistry::RunsFlushed(const std::vector<std::shared_ptr<SealedRun>>
   std::vector<std::pair<SnapshotImpl*, const FlushedView*>> flushed;
   MutexLock lock(&mutex_);
   for (const auto& [number, snapshot] : snapshots_) {
-    ViewRef before = snapshot->view_.Get();
+    const ViewRef before = snapshot->view_.Get();
     if (!EndsWith(*before, runs)) continue;
     FlushedView& view = (*views)[number];
-    if (!view.before) {
-      view.before = std::move(before);
-      view.after = WithoutRuns(*view.before, runs.size(), edit);
-    }
+    if (!view.before) view = {ViewRef(before), WithoutRuns(*before, runs.size(), edit)};
     // Only the flush of the view's oldest runs, which is this one, replaces the view.
-    LAVA_DCHECK(!before || &*before == &*view.before);
+    LAVA_DCHECK(&*view.before == &*before);
     flushed.emplace_back(snapshot, &view);
   }
   // Nothing below allocates memory.
