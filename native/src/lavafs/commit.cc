@@ -24,26 +24,26 @@ void VolumeImpl::Record(const Change& change) {
     const Status done = metadata_.Apply(change, &freed);
     LAVA_CHECK(done.ok());
     if (in_memory_only) return;
-    EncodeChange(change, &pending_);
-    pending_ends_.push_back(pending_.size());
+    EncodeChange(change, &changes_.pending);
+    changes_.pending_ends.push_back(changes_.pending.size());
   } catch (const std::bad_alloc&) {
     Fail(NoMemory("change", device_->name()));  // a part of the change may have been made
     throw;
   }
-  recorded_++;
+  changes_.recorded++;
   Free(std::move(freed));
 }
 
 void VolumeImpl::Free(std::vector<ExtentRange> ranges) {
   if (ranges.empty()) return;
   for (const ExtentRange& range : ranges) freed_extents_ += range.count;
-  freed_.push_back({.change = recorded_, .ranges = std::move(ranges)});
+  freed_.push_back({.change = changes_.recorded, .ranges = std::move(ranges)});
   ReleaseFreed();  // a file that was open when it was removed may be safe to free
 }
 
 // A removed file's extents must not be reused while a crash may still bring the file back.
 void VolumeImpl::ReleaseFreed() {
-  const uint64_t safe = options_.power_safe ? durable_ : written_;
+  const uint64_t safe = options_.power_safe ? changes_.durable : changes_.written;
   for (; !freed_.empty() && freed_.front().change <= safe; freed_.pop_front()) {
     for (const ExtentRange& range : freed_.front().ranges) {
       extents_.Give(range);
@@ -53,8 +53,8 @@ void VolumeImpl::ReleaseFreed() {
 }
 
 Status VolumeImpl::Commit(Reach reach) {
-  const uint64_t wanted = recorded_;
-  while ((reach == Reach::kDurable ? durable_ : written_) < wanted) {
+  const uint64_t wanted = changes_.recorded;
+  while ((reach == Reach::kDurable ? changes_.durable : changes_.written) < wanted) {
     if (!failure_.ok()) return failure_;
     if (committing_) {
       committed_.Wait(&mutex_);
@@ -84,13 +84,13 @@ void VolumeImpl::Fail(const Status& status) {
 }
 
 Status VolumeImpl::WriteJournal(Reach reach) {
-  const std::string changes = std::exchange(pending_, {});
-  const std::vector<size_t> ends = std::exchange(pending_ends_, {});
-  const uint64_t upto = recorded_;
+  const std::string changes = std::exchange(changes_.pending, {});
+  const std::vector<size_t> ends = std::exchange(changes_.pending_ends, {});
+  const uint64_t upto = changes_.recorded;
   const uint64_t contents = contents_written_.load();
   const bool dirty = contents != contents_synced_;
   const bool durably = reach == Reach::kDurable, doubtful = doubtful_;
-  uint64_t durable = durable_sequence_;
+  uint64_t durable = changes_.durable_sequence;
   // Contents are synced first, so that no size is found without them. Doubtful transactions count
   // only once a later transaction says that they were synced.
   const bool synced = durably && (dirty || doubtful);
@@ -106,13 +106,13 @@ Status VolumeImpl::WriteJournal(Reach reach) {
     if (done.ok() && writes) done = WriteTransactions(changes, ends, durable, ordered);
     if (done.ok() && durably) done = device_->Sync();
   }
-  journal_written_bytes_ = journal_.bytes_written();
+  journal_use_.written_bytes = journal_.bytes_written();
   LAVA_RETURN_IF_ERROR(done);
-  written_ = upto;
+  changes_.written = upto;
   doubtful_ = (doubtful_ && !durably) || (writes && !ordered);
   if (durably) {
-    durable_ = upto;
-    durable_sequence_ = journal_.sequence();
+    changes_.durable = upto;
+    changes_.durable_sequence = journal_.sequence();
     contents_synced_ = std::max(contents_synced_, contents);
   }
   return Status::OK();
@@ -145,7 +145,7 @@ Status VolumeImpl::JumpToNewExtent(uint64_t durable) {
 
 void VolumeImpl::StartCompactionIfDue() {
   if (compacting_ || compaction_due_ || closed_ || !failure_.ok()) return;
-  if (journal_written_bytes_ - compacted_at_ < JournalBytesDue()) return;
+  if (journal_use_.written_bytes - journal_use_.compacted_at < JournalBytesDue()) return;
   compaction_due_ = true;
   bool asked = false;
   {

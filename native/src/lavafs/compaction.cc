@@ -50,7 +50,7 @@ Status VolumeImpl::Compact(bool* begun) {
   if (done.ok()) {
     const std::vector<uint32_t> before(journal_extents_.begin(), journal_extents_.end() - 1);
     journal_extents_ = {tail};
-    const uint64_t written = journal_written_bytes_;
+    const uint64_t written = journal_use_.written_bytes;
     lock.Unlock();
     std::vector<uint32_t> extents;
     JournalStart start;
@@ -71,14 +71,14 @@ Status VolumeImpl::Compact(bool* begun) {
     lock.Lock();
     const std::vector<uint32_t>& kept = done.ok() ? extents : before;
     const std::vector<uint32_t>& gone = done.ok() ? before : extents;
-    compacted_at_ = written;
+    journal_use_.compacted_at = written;
     journal_extents_.insert(journal_extents_.begin(), kept.begin(), kept.end());
     if (done.ok() || is_full) {
       for (const uint32_t extent : gone) extents_.Give({extent, 1});
     }
     if (done.ok()) {
-      compactions_++;
-      checkpoint_bytes_ = checkpoint.size();
+      journal_use_.compactions++;
+      journal_use_.checkpoint_bytes = checkpoint.size();
     } else if (!is_full) {
       Fail(done);
     }
@@ -105,13 +105,13 @@ Status VolumeImpl::EncodeMetadata(uint64_t last_sequence, std::string* changes,
 // Writes the pending changes and, after them, a jump to a new extent.
 Status VolumeImpl::GoOnIn(uint32_t extent) {
   LAVA_RETURN_IF_ERROR(WriteJournal(Reach::kWritten));
-  const uint64_t durable = durable_sequence_;
+  const uint64_t durable = changes_.durable_sequence;
   Status done;
   {
     MutexUnlock unlock(&mutex_);
     done = journal_.Jump(extent, durable);
   }
-  journal_written_bytes_ = journal_.bytes_written();
+  journal_use_.written_bytes = journal_.bytes_written();
   journal_extents_.push_back(extent);
   return done;
 }

@@ -31,7 +31,7 @@ uint64_t VolumeImpl::JournalBytesDue() const {
   const uint64_t device_bytes = uint64_t{extents_.count()} * superblock_.extent_bytes;
   const uint64_t share = std::max(device_bytes / 16, kJournalBytesMin);
   return std::max({std::min({options_.journal_bytes_max, superblock_.capacity_bytes / 16, share}),
-                   2 * checkpoint_bytes_});
+                   2 * journal_use_.checkpoint_bytes});
 }
 
 // Extents that a file must leave free: the journal's growth until it is compacted, so that a full

@@ -89,7 +89,7 @@ VolumeImpl::VolumeImpl(std::unique_ptr<fs::BlockDevice> device, const MountOptio
                 .mount = options.mount,
                 .boot = options.boot},
                image.end),
-      durable_sequence_(image.last_sequence) {}
+      changes_{.durable_sequence = image.last_sequence} {}
 
 Status VolumeImpl::Begin(bool mend_superblocks) {
   committer_.AssertHeld();  // no other thread has the volume yet
@@ -104,13 +104,13 @@ Status VolumeImpl::Begin(bool mend_superblocks) {
   uint64_t durable = 0;
   {
     MutexLock lock(&mutex_);
-    durable = durable_sequence_;
+    durable = changes_.durable_sequence;
   }
   LAVA_RETURN_IF_ERROR(journal_.Fits(0) ? journal_.Write({}, durable, true)
                                         : JumpToNewExtent(durable));
   LAVA_RETURN_IF_ERROR(device_->Sync());
   MutexLock lock(&mutex_);
-  durable_sequence_ = journal_.sequence();
+  changes_.durable_sequence = journal_.sequence();
   return Status::OK();
 }
 
@@ -301,8 +301,8 @@ VolumeStatistics VolumeImpl::Statistics() {
   all.largest_free_run_bytes = extents_.LargestFreeRange() * extent_bytes;
   all.reserve_bytes = Reserve(false) * extent_bytes;
   all.journal_bytes = journal_extents_.size() * extent_bytes;
-  all.journal_written_bytes = journal_written_bytes_;
-  all.journal_compactions = compactions_;
+  all.journal_written_bytes = journal_use_.written_bytes;
+  all.journal_compactions = journal_use_.compactions;
   all.files = metadata_.files();
   all.metadata_memory_bytes = metadata_.bytes();
   return all;

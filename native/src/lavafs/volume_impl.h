@@ -127,14 +127,14 @@ class VolumeImpl : public Volume {
   std::vector<uint32_t> journal_extents_ LAVA_GUARDED_BY(mutex_);
   JournalWriter journal_ LAVA_GUARDED_BY(committer_);
 
-  // Encoded changes that are in no transaction yet, and the end of each.
-  std::string pending_ LAVA_GUARDED_BY(mutex_);
-  std::vector<size_t> pending_ends_ LAVA_GUARDED_BY(mutex_);
-  // Counts of changes; durable_sequence_ is that of a transaction.
-  uint64_t recorded_ LAVA_GUARDED_BY(mutex_) = 0;
-  uint64_t written_ LAVA_GUARDED_BY(mutex_) = 0;
-  uint64_t durable_ LAVA_GUARDED_BY(mutex_) = 0;
-  uint64_t durable_sequence_ LAVA_GUARDED_BY(mutex_) = 0;
+  struct Changes {
+    // Encoded changes that are in no transaction yet, and the end of each.
+    std::string pending = {};
+    std::vector<size_t> pending_ends = {};
+    // Counts of changes; durable_sequence is that of a transaction.
+    uint64_t recorded = 0, written = 0, durable = 0, durable_sequence = 0;
+  };
+  Changes changes_ LAVA_GUARDED_BY(mutex_);
   // The journal contains a transaction that would not count after a power cut.
   bool doubtful_ LAVA_GUARDED_BY(mutex_) = false;
   bool committing_ LAVA_GUARDED_BY(mutex_) = false;
@@ -154,10 +154,12 @@ class VolumeImpl : public Volume {
   };
   std::deque<Freed> freed_ LAVA_GUARDED_BY(mutex_);
   uint64_t freed_extents_ LAVA_GUARDED_BY(mutex_) = 0;
-  uint64_t journal_written_bytes_ LAVA_GUARDED_BY(mutex_) = 0;
-  uint64_t compacted_at_ LAVA_GUARDED_BY(mutex_) = 0;  // journal bytes written by then
-  uint64_t compactions_ LAVA_GUARDED_BY(mutex_) = 0;
-  uint64_t checkpoint_bytes_ LAVA_GUARDED_BY(mutex_) = 0;
+  struct JournalUse {
+    uint64_t written_bytes = 0;
+    uint64_t compacted_at = 0;  // journal bytes written by then
+    uint64_t compactions = 0, checkpoint_bytes = 0;
+  };
+  JournalUse journal_use_ LAVA_GUARDED_BY(mutex_);
 };
 
 }  // namespace lava::lavafs

@@ -76,8 +76,8 @@ void LavaLogImpl::Lead() {
   const bool synced = std::any_of(batch.begin(), batch.end(), [](const Op* op) {
     return op->counts && op->durability == Durability::kSynced;
   });
-  if (synced) last_sync_micros_ = took;
-  last_batch_ops_ = batch.size();
+  if (synced) last_batch_.sync_micros = took;
+  last_batch_.ops = batch.size();
   std::vector<LogId> written;
   for (Op* const op : batch) {
     if (op->counts && !status.ok()) op->status = status;
@@ -103,11 +103,11 @@ void LavaLogImpl::Gather() {
   // would have only one of them, and the others would wait for two syncs each.
   const bool syncs = queue_.front()->durability == Durability::kSynced &&
                      queue_.front()->kind == Op::Kind::kAppend;
-  if (!syncs || last_batch_ops_ < 2 || queue_.size() >= last_batch_ops_) return;
-  const uint64_t micros = std::min(options_.gather_micros, last_sync_micros_ / 4);
+  if (!syncs || last_batch_.ops < 2 || queue_.size() >= last_batch_.ops) return;
+  const uint64_t micros = std::min(options_.gather_micros, last_batch_.sync_micros / 4);
   gathering_ = true;
   const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(micros);
-  while (queue_.size() < last_batch_ops_ && gathered_.WaitUntil(&mutex_, until)) continue;
+  while (queue_.size() < last_batch_.ops && gathered_.WaitUntil(&mutex_, until)) continue;
   gathering_ = false;
 }
 
@@ -208,33 +208,36 @@ Status LavaLogImpl::WriteBatch(const Batch& batch) {
 
 Status LavaLogImpl::WriteMeta(const Batch& batch, bool sync) {
   LAVA_RETURN_IF_ERROR(EnsureMeta());
-  std::string payload = meta_->NewPayload();
+  std::string payload = meta_.writer->NewPayload();
   for (const Op* const op : batch) {
     if (op->counts && op->kind == Op::Kind::kMeta) PutMetaOp(op->meta, &payload);
   }
-  LAVA_RETURN_IF_ERROR(WriteFrame(meta_.get(), FrameType::kMeta, payload, sync, &meta_broken_));
-  meta_since_checkpoint_ += meta_->size() - meta_size_;
-  CountWritten(meta_->size() - meta_size_);
-  meta_size_ = meta_->size();
+  LAVA_RETURN_IF_ERROR(
+      WriteFrame(meta_.writer.get(), FrameType::kMeta, payload, sync, &meta_.broken));
+  meta_since_checkpoint_ += meta_.writer->size() - meta_.acknowledged;
+  CountWritten(meta_.writer->size() - meta_.acknowledged);
+  meta_.acknowledged = meta_.writer->size();
   return Status::OK();
 }
 
 Status LavaLogImpl::WriteData(const Batch& batch, bool sync) {
   LAVA_RETURN_IF_ERROR(EnsureData());
-  std::string payload = data_->NewPayload();
-  const uint64_t base = data_->next_payload_offset();
+  std::string payload = data_.writer->NewPayload();
+  const uint64_t base = data_.writer->next_payload_offset();
   for (Op* const op : batch) {
     if (!op->counts || op->kind == Op::Kind::kMeta) continue;
-    op->location = {data_->header().number, static_cast<uint32_t>(base + payload.size()),
+    op->location = {data_.writer->header().number, static_cast<uint32_t>(base + payload.size()),
                     static_cast<uint32_t>(op->data.size())};
     PutRecord(op->log, op->lsn, op->data, &payload);
   }
   // Unsynced changes of names are older than these records, so they are synced first.
-  if (sync && meta_ != nullptr && !meta_broken_) LAVA_RETURN_IF_ERROR(Synced(meta_->SyncData()));
-  LAVA_RETURN_IF_ERROR(WriteFrame(data_.get(), FrameType::kBatch, payload, sync, &data_broken_));
-  data_since_checkpoint_ += data_->size() - data_size_;
-  CountWritten(data_->size() - data_size_);
-  data_size_ = data_->size();
+  if (sync && meta_.writer != nullptr && !meta_.broken)
+    LAVA_RETURN_IF_ERROR(Synced(meta_.writer->SyncData()));
+  LAVA_RETURN_IF_ERROR(
+      WriteFrame(data_.writer.get(), FrameType::kBatch, payload, sync, &data_.broken));
+  data_since_checkpoint_ += data_.writer->size() - data_.acknowledged;
+  CountWritten(data_.writer->size() - data_.acknowledged);
+  data_.acknowledged = data_.writer->size();
   return Status::OK();
 }
 

@@ -162,8 +162,10 @@ class LavaLogImpl : public LavaLog {
   bool gathering_ LAVA_GUARDED_BY(mutex_) = false;
   bool closed_ LAVA_GUARDED_BY(mutex_) = false;
   CondVar gathered_;
-  size_t last_batch_ops_ LAVA_GUARDED_BY(mutex_) = 0;
-  uint64_t last_sync_micros_ LAVA_GUARDED_BY(mutex_) = 0;
+  struct {
+    size_t ops = 0;
+    uint64_t sync_micros = 0;  // of the last batch that was synced
+  } last_batch_ LAVA_GUARDED_BY(mutex_);
   // Only the leader changes these two, under the mutex, so it reads them without it: failed(),
   // index(). One exception: a collection marks a file as unreadable, which no leader reads.
   Status failed_ LAVA_GUARDED_BY(mutex_);  // a failed sync: final
@@ -173,14 +175,14 @@ class LavaLogImpl : public LavaLog {
   uint64_t charged_bytes_ LAVA_GUARDED_BY(mutex_) = 0;
 
   Leader leader_;
-  // Null: the next append makes a file.
-  std::unique_ptr<PhysicalLogWriter> data_ LAVA_GUARDED_BY(leader_);
-  uint64_t data_size_ LAVA_GUARDED_BY(leader_) = 0;  // its acknowledged length
-  // A write failed: the file's index goes to a separate file.
-  bool data_broken_ LAVA_GUARDED_BY(leader_) = false;
-  std::unique_ptr<PhysicalLogWriter> meta_ LAVA_GUARDED_BY(leader_);
-  uint64_t meta_size_ LAVA_GUARDED_BY(leader_) = 0;
-  bool meta_broken_ LAVA_GUARDED_BY(leader_) = false;
+  // A file that the leader appends to.
+  struct Appended {
+    std::unique_ptr<PhysicalLogWriter> writer;  // null: the next append makes a file
+    uint64_t acknowledged = 0;                  // bytes of the file in acknowledged appends
+    bool broken = false;                        // a write failed
+  };
+  // If a data file is broken, its index goes to a separate file.
+  Appended data_ LAVA_GUARDED_BY(leader_), meta_ LAVA_GUARDED_BY(leader_);
   std::vector<std::shared_ptr<DataFile>> obsolete_ LAVA_GUARDED_BY(leader_);
   uint32_t next_data_ LAVA_GUARDED_BY(leader_) = 1;
   uint32_t last_meta_ LAVA_GUARDED_BY(leader_) = 0;        // highest number ever tried

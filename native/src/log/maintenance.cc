@@ -219,13 +219,13 @@ Status LavaLogImpl::Checkpoint() {
     start.meta = last_meta_;
     start.next_data = next_data_;
     start.next_id = index().next_id();
-    const bool writing = data_ != nullptr && !data_broken_;
-    start.data = data_ != nullptr ? data_->header().number : next_data_;
-    start.data_offset = writing ? data_size_ : 0;
+    const bool writing = data_.writer != nullptr && !data_.broken;
+    start.data = data_.writer != nullptr ? data_.writer->header().number : next_data_;
+    start.data_offset = writing ? data_.acknowledged : 0;
     for (const auto& [number, info] : index().files()) {
       if (info.sealed) start.sealed.emplace_back(number, info.record_bytes);
     }
-    start.data_sequence = writing ? data_->next_sequence() : 0;
+    start.data_sequence = writing ? data_.writer->next_sequence() : 0;
     data_since_checkpoint_ = 0;
     meta_since_checkpoint_ = 0;
     return rolled;

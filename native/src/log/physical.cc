@@ -48,21 +48,21 @@ Status LavaLogImpl::SyncByName(FileKind kind, uint32_t number) {
 }
 
 Status LavaLogImpl::EnsureData() {
-  if (data_broken_) {
+  if (data_.broken) {
     // An index of the acknowledged records must exist before anything else is written.
-    const uint32_t number = data_->header().number;
+    const uint32_t number = data_.writer->header().number;
     LAVA_RETURN_IF_ERROR(SyncByName(FileKind::kData, number));
     LAVA_RETURN_IF_ERROR(WriteIndexFile(number));
-    data_.reset();
-    data_broken_ = false;
+    data_.writer.reset();
+    data_.broken = false;
   }
-  if (data_ != nullptr) return Status::OK();
+  if (data_.writer != nullptr) return Status::OK();
   FileHeader header;
   std::unique_ptr<PhysicalLogWriter> writer;
   const uint32_t number = next_data_++;
   LAVA_RETURN_IF_ERROR(NewFile(FileKind::kData, number, &header, &writer));
-  data_size_ = writer->size();
-  data_ = std::move(writer);
+  data_.acknowledged = writer->size();
+  data_.writer = std::move(writer);
   MutexLock lock(&mutex_);
   index_.AddFile(std::make_shared<DataFile>(options_.file_system, options_.directory, header));
   index_.SetActive(number);
@@ -71,35 +71,36 @@ Status LavaLogImpl::EnsureData() {
 
 Status LavaLogImpl::RollMeta() {
   // Once another file may say how much of this one counts, nothing more is written to this one.
-  const bool broken = std::exchange(meta_broken_, true);
+  const bool broken = std::exchange(meta_.broken, true);
   if (last_sound_meta_ != 0) {
     // Includes bytes from another process, and from this one before a write failed.
-    const bool is_open = meta_ != nullptr && !broken;
-    LAVA_RETURN_IF_ERROR(is_open ? Synced(meta_->Sync())
+    const bool is_open = meta_.writer != nullptr && !broken;
+    LAVA_RETURN_IF_ERROR(is_open ? Synced(meta_.writer->Sync())
                                  : SyncByName(FileKind::kMeta, last_sound_meta_));
   }
   FileHeader header;
   header.previous = last_sound_meta_;
-  header.previous_bytes = meta_size_;
+  header.previous_bytes = meta_.acknowledged;
   std::unique_ptr<PhysicalLogWriter> writer;
   // Every attempt has its own number, because a failed file may exist in part.
   LAVA_RETURN_IF_ERROR(NewFile(FileKind::kMeta, ++last_meta_, &header, &writer));
   last_sound_meta_ = last_meta_;
-  meta_size_ = writer->size();
-  meta_ = std::move(writer);
-  meta_broken_ = false;
+  meta_.acknowledged = writer->size();
+  meta_.writer = std::move(writer);
+  meta_.broken = false;
   return Status::OK();
 }
 
 Status LavaLogImpl::EnsureMeta() {
-  if (meta_ != nullptr && !meta_broken_) return Status::OK();
+  if (meta_.writer != nullptr && !meta_.broken) return Status::OK();
   return RollMeta();
 }
 
 Status LavaLogImpl::SyncFiles(bool data) {
   Status status;
-  if (meta_ != nullptr && !meta_broken_) status = meta_->Sync();
-  if (status.ok() && data && data_ != nullptr && !data_broken_) status = data_->Sync();
+  if (meta_.writer != nullptr && !meta_.broken) status = meta_.writer->Sync();
+  if (status.ok() && data && data_.writer != nullptr && !data_.broken)
+    status = data_.writer->Sync();
   return Synced(status);
 }
 
@@ -122,14 +123,14 @@ Status LavaLogImpl::WritePack(LogicalLog* log, size_t begin, bool beside, Physic
 Status LavaLogImpl::PackSome(LogicalLog* log, size_t keep) {
   while (log->direct().size() >= keep + kPackEntries) {
     Pack pack;
-    Status status = WritePack(log, 0, false, data_.get(), &pack);
-    if (status.ok()) status = data_->Flush();
+    Status status = WritePack(log, 0, false, data_.writer.get(), &pack);
+    if (status.ok()) status = data_.writer->Flush();
     if (!status.ok()) {
-      data_broken_ = true;
+      data_.broken = true;
       return status;
     }
-    CountWritten(data_->size() - data_size_);
-    data_size_ = data_->size();
+    CountWritten(data_.writer->size() - data_.acknowledged);
+    data_.acknowledged = data_.writer->size();
     MutexLock lock(&mutex_);
     index_.Packed(log, pack);
   }
@@ -144,8 +145,8 @@ Status LavaLogImpl::PackUnderPressure() {
 }
 
 Status LavaLogImpl::Tidy(const std::vector<LogId>& written) {
-  if (data_ == nullptr || data_broken_) return Status::OK();
-  if (data_size_ >= options_.file_bytes) return SealData();
+  if (data_.writer == nullptr || data_.broken) return Status::OK();
+  if (data_.acknowledged >= options_.file_bytes) return SealData();
   for (const LogId id : written) {
     if (LogicalLog* const log = index().Find(id)) {
       LAVA_RETURN_IF_ERROR(PackSome(log, options_.direct_entries));
@@ -157,7 +158,7 @@ Status LavaLogImpl::Tidy(const std::vector<LogId>& written) {
 Status LavaLogImpl::WritePacksAndDirectory(uint32_t number, bool beside, PhysicalLogWriter* writer,
                                            Packs* packs, uint64_t* directory_offset) {
   Directory directory;
-  directory.records_end = data_size_;
+  directory.records_end = data_.acknowledged;
   for (const auto& [id, log] : index().logs()) {
     Directory::OfLog of_log{.log = id, .packs = {}};
     for (const Pack& pack : log->packs()) {
@@ -193,36 +194,36 @@ void LavaLogImpl::Sealed(uint32_t number, uint64_t bytes, const Packs& packs) {
 }
 
 Status LavaLogImpl::SealData() {
-  const uint32_t number = data_->header().number;
+  const uint32_t number = data_.writer->header().number;
   LAVA_CHECK(number == index().active());
   Packs packs;
   uint64_t directory = 0;
-  Status status = WritePacksAndDirectory(number, false, data_.get(), &packs, &directory);
+  Status status = WritePacksAndDirectory(number, false, data_.writer.get(), &packs, &directory);
   if (!status.ok()) {
-    data_broken_ = true;
+    data_.broken = true;
     return status;
   }
   // A trailer says that everything before it is on the device. The directory omits trimmed records,
   // so their trim must not be lost.
   status = SyncFiles(true);
   if (status.ok()) {
-    status = data_->AppendTrailer(directory);
-    if (status.ok()) status = data_->Flush();
+    status = data_.writer->AppendTrailer(directory);
+    if (status.ok()) status = data_.writer->Flush();
     if (!status.ok()) {
-      data_broken_ = true;
+      data_.broken = true;
       return status;
     }
-    CountWritten(data_->size() - data_size_);
-    status = data_->Sync();
+    CountWritten(data_.writer->size() - data_.acknowledged);
+    status = data_.writer->Sync();
   }
   if (!status.ok()) {
     MutexLock lock(&mutex_);
     failed_ = status;
     return status;
   }
-  (void)data_->Close();  // everything is synced
-  Sealed(number, data_->size(), packs);
-  data_.reset();
+  (void)data_.writer->Close();  // everything is synced
+  Sealed(number, data_.writer->size(), packs);
+  data_.writer.reset();
   return Status::OK();
 }
 
@@ -244,7 +245,7 @@ Status LavaLogImpl::WriteIndexFile(uint32_t number) {
   LAVA_RETURN_IF_ERROR(options_.file_system->Rename(unfinished, path));
   LAVA_RETURN_IF_ERROR(options_.file_system->SyncDirectory(options_.directory));
   CountWritten(writer->size());
-  Sealed(number, data_size_, packs);
+  Sealed(number, data_.acknowledged, packs);
   return Status::OK();
 }
 

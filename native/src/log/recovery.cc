@@ -26,9 +26,9 @@ Status LavaLogImpl::Recover() {
   leader_.AssertHeld();  // no other thread has the log yet
   last_meta_ = image.last_meta;
   last_sound_meta_ = image.last_sound_meta;
-  meta_size_ = image.meta_bytes;
+  meta_.acknowledged = image.meta_bytes;
   next_data_ = image.next_data;
-  data_size_ = image.data_bytes;
+  data_.acknowledged = image.data_bytes;
   data_since_checkpoint_ = image.tail_bytes;
   {
     MutexLock lock(&mutex_);
