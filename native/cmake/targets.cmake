@@ -18,19 +18,22 @@ if(LAVA_TESTS)
   find_program(GOLD ld.gold)
 endif()
 
-# lava_test(NAME [OPTIMISED] SOURCES FILE... USES LIBRARY...): a test program, and the test of this name.
-# A folder of src/ has one, whose tests stand beside the code as <name>_test.cc. It links the folder's
-# own library and what that depends on, so that a folder can be tested by itself.
+# lava_test(NAME [OPTIMISED] [BARE] SOURCES FILE... USES LIBRARY...): a test program, and the test of this
+# name. A folder of src/ has one, whose tests stand beside the code as <name>_test.cc. It links the
+# folder's own library and what that depends on, so that a folder can be tested by itself. BARE: without
+# lava_testing, which brings LavaFS with it.
 function(lava_test name)
   if(NOT LAVA_TESTS)
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMISED" "" "SOURCES;USES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMISED;BARE" "" "SOURCES;USES")
   list(TRANSFORM arg_USES PREPEND lava_)
+  if(NOT arg_BARE)
+    list(APPEND arg_USES lava_testing)
+  endif()
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${lava_SOURCE_DIR})
-  target_link_libraries(${name} PRIVATE ${arg_USES} lava_base lava_testing GTest::gtest
-    GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE ${arg_USES} lava_base GTest::gtest GTest::gtest_main)
   # Optimising the tests themselves takes more time than running them, but for those that run long;
   # the engine stays optimised.
   target_compile_options(${name} PRIVATE $<IF:$<BOOL:${arg_OPTIMISED}>,-O1,-O0>)
