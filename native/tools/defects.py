@@ -827,4 +827,10 @@ DEFECTS = [
            "    Call(event);", ("db",)),
     Defect("snapshots that are given up are not told", "src/db/snapshot.cc",
            "TellEnd(*snapshot, SnapshotEnd::kGivenUp);", "", ("space",)),
+    Defect("views of snapshots are made again under the mutex that writes need",
+           "src/db/snapshot.cc", "if (!view.before) view = {", "view = {", ("db",)),
+    Defect("a snapshot that came while views were prepared keeps the flushed runs",
+           "src/db/snapshot.cc",
+           "    if (!view.before) view = {ViewRef(before), WithoutRuns(*before, runs.size(), edit)};",
+           "    if (!view.before) continue;", ("db",)),
 ]
