@@ -13,10 +13,10 @@
 
 namespace lava {
 
-/// The events that DB::TakeBackgroundEvents() and listeners get about failures of background work.
-/// A failure has one event when it begins and one when it is over, however often the work is tried
-/// in between. Failures with the same status code count as one failure. A damaged file has one
-/// event, because the file stays damaged.
+/// The events about failures of background work, for DB::TakeBackgroundEvents() and for listeners.
+/// A failure has one event when it begins and one when it is over, even if the work is retried many
+/// times in between. Failures with the same status code count as one failure. A damaged file has
+/// one event, because the file stays damaged.
 /// Threads:    guarded by the owner's mutex; any() from any thread.
 /// Ownership:  borrows the notifier.
 class BackgroundEvents {
@@ -24,29 +24,29 @@ class BackgroundEvents {
   /// The kinds of background work. Each fails and succeeds on its own.
   enum class Work : uint8_t { kFlush, kCompaction, kCollection, kRemoval, kLog };
 
-  /// The most events that wait for Take(). Beyond that number the oldest are dropped.
+  /// The maximum number of events that wait for Take(). Beyond it the oldest events are dropped.
   static constexpr size_t kWaitingMax = 256;
 
   explicit BackgroundEvents(EventNotifier* notifier) : notifier_(notifier) {}
 
-  /// The work failed, but not for a damaged file that is known.
+  /// The work failed for another reason than a known damaged file.
   void Failed(Work work, const Status& status, int64_t now_ms);
-  /// The work succeeded, or there is no more of it to do.
+  /// The work succeeded, or nothing of it is left to do.
   void Worked(Work work);
-  /// The work found a file damaged for the first time. name: of the file. tables: the names of the
-  /// tables with records in the file.
+  /// The work found a damaged file that was not known. name: the file's name. tables: the names of
+  /// the tables with records in the file.
   void Damaged(std::string name, const Status& status, std::vector<std::string> tables,
                int64_t now_ms);
-  /// A corruption in no file that is known, while it is not over; else OK.
+  /// The current corruption that no known damaged file explains; OK if there is none.
   Status Corruption() const;
 
-  /// Whether Take() has events.
+  /// Whether events wait for Take().
   bool any() const { return any_.load(std::memory_order_relaxed); }
-  /// The events since the last call, oldest first.
+  /// Returns the events since the last call, oldest first.
   std::vector<BackgroundEvent> Take();
 
  private:
-  // A failure that is not over.
+  // A current failure.
   struct Fault {
     std::set<Work> failing;
     BackgroundEvent began;

@@ -54,7 +54,7 @@ std::vector<std::string> NamesOf(const Shares& shares, const TableRegistry& tabl
 }
 
 // Whether one level of a version has an entry of the key file. Level 0 is not sorted by key, so all
-// of its entries are compared. Writes stall long before these are many.
+// of its entries are compared. They are few, because writes stall before there are many.
 bool IsInLevel(const DamagedFile& file, const Version& version, uint32_t level) {
   const FileList& entries = version.levels[level];
   if (level == 0)
@@ -112,7 +112,7 @@ void BackgroundFaults::Failed(Work work, const Status& status, uint64_t began_us
   backoff.wait_us = std::clamp(backoff.wait_us * 2, retry_us_min_, retry_us_max_);
   backoff.began_us = began_us;
   backoff.retry_at_us = clock_->MonotonicMicros() + backoff.wait_us;
-  // Without memory the failure is reported when it happens again.
+  // If memory is refused, the failure is reported when it happens again.
   (void)Tried([&] {
     mutex_.AssertHeld();
     Report(work, status, search, current);
@@ -172,7 +172,7 @@ void BackgroundFaults::AvoidInputs(const CompactionInput& inputs, const DamageSe
   });
 }
 
-// A damaged file can leave the versions: a value file whose values all died.
+// A damaged value file leaves the versions once all of its values have died.
 void BackgroundFaults::VersionIs(const Version& current) noexcept {
   MutexLock lock(&mutex_);
   if (avoided_.empty()) return;

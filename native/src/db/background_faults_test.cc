@@ -45,7 +45,7 @@ constexpr uint64_t kRetryMin = 1000, kRetryMax = 5000;
 class BackgroundFaultsTest : public ::testing::Test {
  protected:
   BackgroundFaultsTest() { tables_.Recover({{1, {"a", 1, {}}}, {2, {"b", 2, {}}}}); }
-  // Fails as a job of the version does.
+  // Reports a failure as a job of the version does.
   void Fail(Work work, const Status& status, const Version& version = {}) {
     faults_.Failed(work, status, clock_.MonotonicMicros(), Search(status, version), version);
   }
@@ -286,13 +286,13 @@ TEST_F(BackgroundFaultsTest, WithoutMemoryForTheSearchNothingIsTold) {
 
 TEST_F(BackgroundFaultsTest, AKeyFileIsFoundOnWhateverLevelItsEntriesAre) {
   const auto bad = KeyFile(1), other = KeyFile(2), wide = KeyFile(3);
-  // Two entries of one file, as imports clip them, with another file between.
+  // Two entries of one file, as imports clip them, with another file between them.
   Version found;
   found.levels[2] = {{bad, "c", "e"}, {other, "e", "m"}, {bad, "m", "p"}};
   Fail(Work::kCompaction, Bad(bad), found);
   EXPECT_TRUE(faults_.IsKeyFileDamaged(found));
 
-  Version moved;  // one entry was compacted, the other moved
+  Version moved;  // one entry was compacted, the other was moved
   moved.levels[2] = {{other, "e", "m"}};
   moved.levels[3] = {{wide, "a", "c"}, {wide, "d", "m"}, {bad, "m", "p"}};
   EXPECT_TRUE(faults_.IsKeyFileDamaged(moved));
@@ -302,7 +302,7 @@ TEST_F(BackgroundFaultsTest, AKeyFileIsFoundOnWhateverLevelItsEntriesAre) {
   older.levels[0] = {{other, "e", "m"}, {bad, "c", "e"}, {bad, "m", "p"}};
   EXPECT_TRUE(faults_.IsKeyFileDamaged(older));
 
-  Version gone;  // with others at the same bounds
+  Version gone;  // other files have the same bounds
   gone.levels[1] = {{wide, "c", "e"}};
   gone.levels[3] = {{other, "a", "m"}, {wide, "m", "p"}};
   EXPECT_FALSE(faults_.IsKeyFileDamaged(gone));
@@ -324,7 +324,8 @@ TEST_F(BackgroundFaultsTest, DamageIsNamedByLevelAndValueFilesLast) {
   EXPECT_TRUE(DamageNames(version, NameOf(high)));
 }
 
-// A compaction reads values that its inputs reference.
+// A compaction reads the values that its inputs reference, so it fails if their value file is
+// damaged.
 TEST_F(BackgroundFaultsTest, InputsThatReferenceADamagedValueFileAreAvoided) {
   const auto first = KeyFile(1), second = KeyFile(2);
   const auto value = ValueFile(7, {});

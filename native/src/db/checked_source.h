@@ -10,9 +10,9 @@
 
 namespace lava {
 
-/// Passes on the pieces of a source and inspects them: after the last piece it knows what
-/// CheckValue() and TimestampOf() would tell about the whole value. All pieces must be read, in
-/// order.
+/// Passes on the pieces of a source and inspects them. After the last piece, is_writable() and
+/// Timestamp() give the results of CheckValue() and TimestampOf() for the whole value. All pieces
+/// must be read, in order.
 /// Threads:    one.
 /// Ownership:  borrows the source.
 class CheckedSource final : public ValueSource {
@@ -21,7 +21,7 @@ class CheckedSource final : public ValueSource {
       : source_(source), is_list_(kind == TableKind::kList) {}
   uint64_t size() const override { return source_->size(); }
   /// Errors: those of the source; InvalidArgument with the last piece if the value should be a list
-  /// and is none.
+  /// and is not.
   Status Read(uint64_t offset, size_t length, char* to) override {
     LAVA_RETURN_IF_ERROR(source_->Read(offset, length, to));
     const Slice piece(to, length);
@@ -31,15 +31,15 @@ class CheckedSource final : public ValueSource {
     is_writable_ = list_.is_writable() || offset + length < size();
     return is_writable_ ? Status::OK() : Status::InvalidArgument("not a list");
   }
-  /// False: all pieces were read, and the value should be a list and is none.
+  /// False: all pieces were read, and the value should be a list and is not.
   bool is_writable() const { return is_writable_; }
-  /// The timestamp of the value, after the last piece. Nothing if the value has none.
+  /// The timestamp of the value, after the last piece. No value if the value has no timestamp.
   std::optional<uint64_t> Timestamp(const TableOptions& options) const {
     return options.ttl_layout == TtlLayout::kList ? list_.newest() : TimestampOf(options, front_);
   }
 
  private:
-  // Timestamps of single values lie within so many bytes from the value's begin.
+  // Timestamps of single values lie within this many bytes from the value's begin.
   static constexpr size_t kFrontBytes = 16;
   ValueSource* const source_;
   const bool is_list_;

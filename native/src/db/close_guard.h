@@ -9,8 +9,8 @@
 
 namespace lava {
 
-/// Lets background jobs and snapshots use an instance that another thread may close meanwhile.
-/// Close() waits for the users inside, and later users cannot enter.
+/// Lets background jobs and snapshots use an instance that another thread may close at the same
+/// time. Close() waits for the users inside the guard, and no user can enter afterwards.
 /// Threads:    any.
 /// Ownership:  shared by the instance, its queued jobs and its snapshots, so the guard may outlive
 ///             the instance.

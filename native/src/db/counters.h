@@ -8,8 +8,8 @@
 namespace lava {
 
 /// The counters of an instance; DBStatistics explains most of them.
-/// Threads:    any. Counters are changed and read one by one, so a reader may see one of them newer
-///             than another.
+/// Threads:    any. Each counter is changed and read on its own, so a reader may see a newer value
+///             of one counter than of another.
 struct Counters {
   using Counter = std::atomic<uint64_t>;
   Counter flushes{0}, compactions{0}, trivial_moves{0};

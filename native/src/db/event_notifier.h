@@ -16,25 +16,26 @@
 
 namespace lava {
 
-/// Brings the events of an instance to its listeners: whoever holds a lock of the instance queues
-/// them, and whoever has given all of its locks back delivers what is queued.
-/// Threads:    any. Listeners are called by one thread at a time, in the order of the queue, and
-///             without a lock.
-/// Errors:     none; what cannot be queued is dropped and counted, and so is what listeners throw.
+/// Delivers the events of an instance to its listeners. Threads queue events under locks of the
+/// instance, and deliver the queue after they have released all locks.
+/// Threads:    any. One thread at a time calls the listeners, in the order of the queue and without
+///             a lock.
+/// Errors:     none. Events that cannot be queued are dropped and counted. Exceptions of listeners
+///             are caught and counted.
 class EventNotifier {
  public:
-  /// The most events that wait for a slow listener. Later ones are dropped.
+  /// The maximum number of events that wait for a slow listener. Later events are dropped.
   static constexpr size_t kQueuedMax = 4096;
 
   EventNotifier(std::vector<std::shared_ptr<EventListener>> listeners, std::string path)
       : listeners_(std::move(listeners)), path_(std::move(path)) {}
 
-  /// Whether it is worth making infos.
+  /// Whether there are listeners. Otherwise callers need not make infos.
   bool listening() const { return !listeners_.empty(); }
   uint64_t NextId() { return next_id_.fetch_add(1, std::memory_order_relaxed); }
 
   /// Queues the info that make() returns, with the instance's path. The caller may hold any lock
-  /// under which make() and the allocator may run.
+  /// under which make() and memory allocation are allowed.
   template <typename Info, typename Make>
   void Queue(void (EventListener::*call)(const Info&), const Make& make) noexcept {
     if (!listening()) return;
@@ -44,8 +45,8 @@ class EventNotifier {
       return [call, told = std::move(told)](EventListener& to) { (to.*call)(told); };
     });
   }
-  /// A job begins: info gets its number, and listeners are told at once. No lock of the instance
-  /// may be held.
+  /// A job begins: numbers the info, and delivers the event at once. The caller holds no lock of
+  /// the instance.
   template <typename Info>
   void BeginJob(void (EventListener::*call)(const Info&), Info* info) noexcept {
     if (!listening()) return;
@@ -53,7 +54,8 @@ class EventNotifier {
     Queue(call, [info] { return *info; });
     Deliver();
   }
-  /// The job has ended. Does nothing if listeners were not told of its begin. Any lock may be held.
+  /// The job has ended: queues the event. Does nothing without a number from BeginJob(). The caller
+  /// may hold any lock.
   template <typename Info>
   void EndJob(void (EventListener::*call)(const Info&), Info* info, const Status& status,
               uint64_t duration_us) noexcept {
@@ -65,22 +67,23 @@ class EventNotifier {
       return told;
     });
   }
-  /// Calls the listeners with all queued events. No lock of the instance may be held. If another
-  /// thread is delivering, it delivers these events, too, and this call returns at once.
+  /// Calls the listeners with all queued events. The caller holds no lock of the instance. If
+  /// another thread is delivering, that thread also delivers these events, and this call returns at
+  /// once.
   void Deliver() noexcept LAVA_EXCLUDES(mutex_) {
     if (waiting_.load(std::memory_order_acquire)) DeliverQueued();
   }
 
-  /// A stall begins, ends, or goes on as before. now: its cause and figures; nothing: no write
-  /// waits. status: of the write that ends the stall. Any lock may be held. Returns whether an
-  /// event was queued.
+  /// Reports the current stall, and queues an event if a stall began or ended. now: cause and
+  /// figures of the stall; no value: no write waits. status: result of the write that ends the
+  /// stall. The caller may hold any lock. Returns whether an event was queued.
   bool StallIs(const std::optional<StallInfo>& now, const Status& status, uint64_t now_us) noexcept
       LAVA_EXCLUDES(mutex_);
-  /// Whether listeners were told that a stall began, and not yet that it ended.
+  /// Whether the begin of a stall was reported to listeners, but not its end.
   bool is_stalled() const { return stalled_.load(std::memory_order_relaxed); }
 
-  /// Delivers the rest, waits until listeners have returned, and calls none from then on. No lock
-  /// of the instance may be held.
+  /// Delivers the remaining events, waits until listeners have returned, and calls no listener
+  /// afterwards. The caller holds no lock of the instance.
   void End() noexcept LAVA_EXCLUDES(mutex_);
 
   uint64_t listener_failures() const { return failures_.load(std::memory_order_relaxed); }
@@ -91,7 +94,7 @@ class EventNotifier {
 
   template <typename Make>
   void Push(const Make& make) noexcept {
-    bool settled = false;  // queued, or too late for anybody to be told
+    bool settled = false;  // the event is queued, or delivery has ended
     (void)Tried([&] {
       Event event = make();
       MutexLock lock(&mutex_);

@@ -67,7 +67,7 @@ TEST(EventNotifier, JoinsBeginAndEndOfAJobByItsNumber) {
   EXPECT_TRUE(ended[0].status.IsNoSpace());
 }
 
-// Throws, and calls back.
+// Throws from some calls, and calls the notifier from others.
 class BadListener final : public EventListener {
  public:
   void OnTableDropped(const TableDroppedInfo&) override {
@@ -143,7 +143,7 @@ TEST(EventNotifier, AfterTheEndNobodyIsTold) {
   EXPECT_EQ(notifier.events_dropped(), 0u);
 }
 
-// Notes whether two threads are inside at once, and the order.
+// Records the order of events, and whether two threads were inside at once.
 class OrderedListener final : public EventListener {
  public:
   void OnStallBegin(const StallInfo& info) override {

@@ -10,11 +10,11 @@
 
 namespace lava {
 
-/// The time by which an instance's records expire: the time that the layer above told last, or the
-/// system's clock until that layer tells one.
+/// The time by which an instance's records expire: the last time that the layer above reported, or
+/// the system's clock before the first report.
 ///
-/// Jobs drop records by the time of their start. Each job compares what it dropped with the time
-/// again when its output is installed, because that is the moment at which the records go.
+/// Jobs drop records by the time of the job's start. When a job installs its output, it checks the
+/// dropped records against the time again, because only this step removes them.
 /// Threads:    any.
 /// Ownership:  borrows the clock.
 /// Units:      milliseconds since the epoch.
@@ -22,12 +22,13 @@ class ExpiryTime {
  public:
   explicit ExpiryTime(Clock* clock) : clock_(clock) {}
 
-  /// The time by the clock of the layer above. The first call replaces the system's clock for good.
+  /// Reports the time of the layer above. The first call replaces the system's clock for good.
   void Tell(int64_t now_ms);
-  /// As Tell(), but a jump is accepted at once, because the layer above knows that it is right.
+  /// As Tell(), but a jump is accepted at once, because the layer above knows that the time is
+  /// right.
   void Accept(int64_t now_ms);
-  /// The instance was restored from a checkpoint of this time. Without effect after the first
-  /// Tell() or Accept().
+  /// The instance was restored from a checkpoint with this time. Ignored after the first Tell() or
+  /// Accept().
   void Continue(const TtlTime& before);
   /// The time that a checkpoint carries: see DB::time().
   TtlTime time() const;

@@ -33,7 +33,7 @@ TEST(ExpiryTime, NeverPassesTheSystemsClock) {
   ExpiryTime time(&clock);
   time.Tell(5'000'000);
   EXPECT_LE(time.Now().older_ms, clock.wall_ms);
-  clock.wall_ms = 900'000;  // a step back that nobody tells
+  clock.wall_ms = 900'000;  // a step back that is not reported
   EXPECT_LE(time.Now().older_ms, 900'000);
 }
 

@@ -11,14 +11,14 @@
 
 namespace lava {
 
-/// Removes the files of an instance that nobody needs any more, and tells listeners of each.
+/// Removes the files that an instance no longer needs, and reports each removal to listeners.
 ///
-/// A file that cannot be removed stays: the next opening removes it, and the failure becomes a
+/// A file that cannot be removed stays until the next opening removes it. The failure becomes a
 /// background event.
 ///
-/// Threads:    any. Removing waits for the disk, so a thread that calls RemoveObsolete() holds no
-///             mutex of a component. RemoveReplayed() is called under the mutex of installs.
-/// Ownership:  borrows what the constructor takes.
+/// Threads:    any. A thread that calls RemoveObsolete() holds no mutex of a component, because
+///             removing waits for the disk. RemoveReplayed() is called under the mutex of installs.
+/// Ownership:  borrows the constructor's arguments.
 class FileRemover {
  public:
   FileRemover(InstanceContext* instance, TreeState* tree, ChangelogLog* changelog,
@@ -26,25 +26,26 @@ class FileRemover {
       : instance_(instance), tree_(tree), changelog_(changelog), faults_(faults) {}
 
   /// Removes obsolete files that no version, view or job holds. Jobs and checkpoints call this at
-  /// their end. A read that was the last to hold a file leaves the file to them, because a read
-  /// must not wait for the disk. Does not throw: the next call removes what there is no memory for
-  /// now.
+  /// their end. Reads do not call it, even if they were the last to hold a file, because a read
+  /// must not wait for the disk. Does not throw: if memory is refused, the next call removes the
+  /// remaining files.
   void RemoveObsolete() LAVA_EXCLUDES(mutex_);
   void Remove(const std::string& name);
-  /// Tells listeners how the removal of a file ended.
+  /// Reports the result of a file's removal to listeners.
   void TellRemoved(const std::string& name, const Status& status);
 
-  // Log segments of earlier openings, which records of the write-ahead log may refer to.
-  /// Keeps log segments that are added until the record `last` is in files.
+  // Log segments of earlier openings. Records of the write-ahead log may refer to them.
+  /// Keeps the log segments of AddReplayed() until all records up to `last` are in files.
   void SetReplayedThrough(uint64_t last) LAVA_EXCLUDES(mutex_);
   void AddReplayed(const std::string& name) LAVA_EXCLUDES(mutex_);
-  /// Removes them once all records that the log had at the opening are in files. flushed: the last
-  /// record that is.
+  /// Removes these log segments once all records that the log had at the opening are in files.
+  /// flushed: the last record that is in files.
   void RemoveReplayed(uint64_t flushed) LAVA_EXCLUDES(mutex_);
-  /// Lets go of changelog segments that the layer above has released. Segments of this opening are
-  /// removed with the other obsolete files, once the version has left them. A segment of an earlier
-  /// opening that never became a value file is kept as a replayed one. version: the installed one;
-  /// the caller holds the mutex of installs, so that the version stays.
+  /// Drops the changelog segments that the layer above has released. Segments of this opening are
+  /// removed with the other obsolete files, once no version has them. A segment of an earlier
+  /// opening that never became a value file is kept until RemoveReplayed() removes it. version: the
+  /// installed version. The caller holds the mutex of installs, so that the version does not
+  /// change.
   void DropReleased(const Version& version) LAVA_EXCLUDES(mutex_);
 
  private:

@@ -16,7 +16,7 @@ class FileRemoverTest : public ::testing::Test {
  protected:
   FileRemoverTest() { parts_.Begin(); }
 
-  // A file that left the version, and that nobody but views holds. Returns its name.
+  // Makes a file that left the version, and that only views hold. Returns its name.
   std::string Obsolete() {
     const std::shared_ptr<FileMeta> file = parts_.NewFile();
     parts_.Install(ComponentsForTest::Adding(file));
@@ -33,7 +33,7 @@ class FileRemoverTest : public ::testing::Test {
     MutexLock install(parts_.tree.versions.install_mutex());
     parts_.remover.DropReleased(version);
   }
-  // Changelog segment with one entry, as the writer makes it. Returns its id.
+  // Makes a changelog segment with one entry, as the writer does. Returns its id.
   FileId WriteEntry(ChangelogLog* changelog, const Origin& origin, uint64_t number) {
     const FileId id{origin, number};
     Result<std::shared_ptr<ChangelogSegment>> segment = ChangelogSegment::Create(
@@ -52,7 +52,7 @@ class FileRemoverTest : public ::testing::Test {
     changelog->EndSegment();
     return id;
   }
-  // A segment of an earlier opening, whose entry is released. Returns its id.
+  // Makes a segment of an earlier opening, and releases its entry. Returns its id.
   FileId ReleasedOfEarlierOpening() {
     const Origin earlier{3, 3}, own = parts_.tree.versions.origin();
     ChangelogLog of_earlier(&parts_.files, ComponentsForTest::kPath, WalMode::kWalSync);
@@ -159,7 +159,7 @@ TEST_F(FileRemoverTest, HoldsNoMutexWhileItWaitsForTheDisk) {
     ++calls;
     EXPECT_TRUE(is_free(parts_.tree.mutex()));
     EXPECT_TRUE(is_free(parts_.tree.versions.install_mutex()));
-    remover_.AddReplayed("later.vsst");  // would wait for itself under the remover's mutex
+    remover_.AddReplayed("later.vsst");  // would deadlock under the remover's mutex
   });
   Obsolete();
   remover_.RemoveObsolete();
@@ -215,7 +215,7 @@ TEST_F(FileRemoverTest, AHeldChangelogSegmentStaysUntilItIsReleased) {
   ASSERT_TRUE(parts_.changelog.Open(own, {own}, 0).ok());
   const std::string name =
       WriteEntry(&parts_.changelog, own, parts_.tree.versions.NewFileId().number).ValueFileName();
-  parts_.tree.versions.obsolete_files().Add(name, {});  // the version has left it
+  parts_.tree.versions.obsolete_files().Add(name, {});  // it left the version
   remover_.RemoveObsolete();
   EXPECT_TRUE(parts_.IsThere(name));
   EXPECT_TRUE(parts_.tree.versions.obsolete_files().Contains(name)) << "it is not forgotten";

@@ -29,7 +29,7 @@ void MissingFiles::Add(const std::shared_ptr<ValueFileMeta>& file) {
   Insert(file->id.ValueFileName(), {file->id, false, {}, file});
 }
 
-// All memory is taken before both containers change.
+// Allocates all memory before the containers change.
 void MissingFiles::Insert(std::string name, const File& file) {
   std::set<FileId> id{file.id};
   MutexLock lock(&mutex_);
@@ -125,7 +125,7 @@ Status DBImpl::FileArrived(const std::string& name) {
     if (!status.ok() && !status.IsNotFound()) return status;
     status = Status::NotFound("no version names the file " + path + " any more");
   }
-  // What could not be opened is still missing.
+  // A file that could not be opened is still missing.
   if (!status.ok() && (key_file != nullptr || value_file != nullptr))
     return status.IsNotFound() ? Status::IOError("the file " + path + " is not there") : status;
   components_.missing_files.Erase(name);
@@ -135,7 +135,8 @@ Status DBImpl::FileArrived(const std::string& name) {
     MutexLock state(components_.tree.mutex());
     version = components_.tree.version();
   }
-  // Both look at all files: not for each one that is of no use to them.
+  // Both calls look at all files, so they are made only if the arrived file can make a job
+  // possible.
   if (key_file != nullptr) components_.jobs.ScheduleCompactions();
   if (last_key_file || !components_.missing_files.AnyOf(*version))
     components_.jobs.ScheduleCollections();
@@ -147,7 +148,7 @@ Status DBImpl::FileArrived(const std::string& name) {
 
 std::vector<Snapshot::File> DBImpl::MissingFiles() const {
   std::vector<Snapshot::File> missing;
-  std::set<FileId> seen;  // a file may stand several times in a version
+  std::set<FileId> seen;  // a version may have several entries of a file
   const auto add = [&](const StoredFile& file, std::string name) {
     if (components_.missing_files.Contains(file.id) && seen.insert(file.id).second)
       missing.push_back({std::move(name), file.bytes, file.crc32c, true});

@@ -12,32 +12,34 @@
 
 namespace lava {
 
-/// The missing files of an instance: imported, but not fetched yet. The engine fetches nothing: a
-/// read returns NeedsFile, the layer above fetches the file and calls DB::FileArrived().
+/// The missing files of an instance: imported, but not fetched yet. The engine does not fetch
+/// files: a read returns NeedsFile, and the layer above fetches the file and calls
+/// DB::FileArrived().
 /// Threads:    any; empty() and any_key_file() take no lock.
 class MissingFiles {
  public:
   struct File {
     FileId id;
     bool is_key_file = false;
-    // One of both; expired when nothing names the file any more.
+    // One of the two is set. It expires when no version names the file any more.
     std::weak_ptr<FileMeta> key_file;
     std::weak_ptr<ValueFileMeta> value_file;
   };
 
-  /// The file has no reader. A file that is known already changes nothing.
+  /// Adds a file that has no reader. Adding a known file changes nothing.
   void Add(const std::shared_ptr<FileMeta>& file);
   void Add(const std::shared_ptr<ValueFileMeta>& file);
-  /// No value if no file of this name is missing.
+  /// The missing file of this name; no value if there is none.
   std::optional<File> Find(const std::string& name) const;
   void Erase(const std::string& name);
   void Clear();
 
   bool empty() const { return files_.load(std::memory_order_relaxed) == 0; }
   bool Contains(const FileId& id) const;
-  /// No version loses a missing key file, because compactions leave it alone.
+  /// Whether a key file is missing. A missing key file stays in the version, because compactions do
+  /// not touch it.
   bool any_key_file() const { return key_files_.load(std::memory_order_relaxed) > 0; }
-  /// Whether the version has a missing file. Other missing files may never arrive.
+  /// Whether the version has a missing file. Files of other versions may never arrive.
   bool AnyOf(const Version& version) const;
 
  private:

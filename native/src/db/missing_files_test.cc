@@ -152,7 +152,7 @@ TEST(MissingFiles, KeepNoFileAliveAndStillKnowItsName) {
   }
   EXPECT_TRUE(keys.expired());
   EXPECT_TRUE(values.expired());
-  // The name says that the file, once it has come, is to be removed.
+  // The name is still known, so that the file can be removed when it arrives.
   const std::optional<Found> key_file = missing.Find(MissingId(1).FileName());
   ASSERT_TRUE(key_file);
   EXPECT_TRUE(key_file->is_key_file);
@@ -210,7 +210,7 @@ TEST(MissingFiles, ClearForgetsAllOfThem) {
   EXPECT_TRUE(missing.any_key_file());
 }
 
-// Adds and erases the file of this number, and leaves it as it was.
+// Adds and erases the files of this number and the next one, so that nothing remains.
 void ComeAndGo(MissingFiles* missing, uint64_t number) {
   const auto keys = NewKeyFile(number);
   const auto values = NewValueFile(number + 1);

@@ -82,7 +82,8 @@ ObsoleteFiles::Unused ObsoleteFiles::TakeUnused() noexcept {
   Unused unused;
   {
     MutexLock lock(&mutex_);
-    // Views from before a flush read a segment that has become a value file as a segment.
+    // A view from before a flush reads a log segment as such, even after the segment became a value
+    // file.
     std::erase_if(kept_segments_, [](const auto& segment) { return segment.second.expired(); });
     for (auto at = dead_segments_.begin(); at != dead_segments_.end();) {
       const auto candidate = at++;
@@ -103,7 +104,7 @@ bool ObsoleteFiles::TakeStep(std::string* from, Files* unused) {
   auto at = files_.lower_bound(*from);
   for (size_t looked_at = 0; looked_at < kStep && at != files_.end(); ++looked_at) {
     const auto candidate = at++;
-    // Asked once: it may expire between two questions, and would be forgotten.
+    // expired() is called once: between two calls the file could expire, and would then get lost.
     if (!candidate->second.file.expired() || kept_segments_.contains(candidate->first)) continue;
     pinned_bytes_ -= candidate->second.bytes;
     unused->insert(files_.extract(candidate));

@@ -12,12 +12,12 @@
 
 namespace lava {
 
-/// The files of an instance that no current version names any more, and log segments whose values
-/// are elsewhere. A file goes once no version, view or job holds its StoredFile: there is one such
-/// object per name, so nothing names the file any more then.
-/// Threads:    any. A walk over all files holds the lock for a few of them at a time, so the wait
-///             for the lock does not grow with the number of files.
-/// Errors:     what adds throws std::bad_alloc without memory, and has changed nothing then.
+/// The files of an instance that the current version does not name any more, and log segments whose
+/// values are in files. A file may be removed once no version, view or job holds its StoredFile.
+/// There is one such object per name, so nothing names the file afterwards.
+/// Threads:    any. A walk over all files holds the mutex for a few files at a time, so that
+///             waiting for the mutex does not take longer with more files.
+/// Errors:     functions that add throw std::bad_alloc and then have changed nothing.
 class ObsoleteFiles {
  public:
   struct File {
@@ -26,38 +26,39 @@ class ObsoleteFiles {
   };
   using Files = std::map<std::string, File>;
   using LogSegments = std::map<std::string, std::weak_ptr<const ValueLogSegment>>;
-  /// What may be removed from storage, by file name.
+  /// Files and log segments that may be removed from storage, by file name.
   struct Unused {
     Files files;
     LogSegments log_segments;
   };
 
-  /// The file left the current version, or never came into one.
+  /// The file left the current version, or was never in a version.
   void Add(const std::string& name, const std::weak_ptr<StoredFile>& file);
-  /// The outputs of an edit that the manifest may have although writing it failed. They stay until
+  /// Writing the edit failed, but the manifest may contain it. The edit's outputs stay until
   /// another edit is safe.
   void AddFailed(const VersionEdit& edit);
-  /// The edit is safe in the manifest, so those that failed before it cannot come back. It may be
-  /// one of them that was tried again: what it adds is not obsolete.
+  /// The edit is safe in the manifest, so that earlier failed edits cannot take effect: their
+  /// outputs are obsolete. Outputs that this edit adds, as a retry of a failed one, are not.
   void EditIsSafe(const VersionEdit& edit);
-  /// A flush has written the log segment's values. became_file: the segment itself is a value file
-  /// of the version now, and is only kept from removal while somebody may read it as a segment.
+  /// A flush has written the log segment's values to files. became_file: the segment itself is now
+  /// a value file of the version, and must not be removed while readers may use it as a segment.
   void AddLogSegment(const std::shared_ptr<const ValueLogSegment>& segment, bool became_file);
 
-  /// Takes out what nobody reads any more. The caller removes the files, or gives them back.
-  /// Without memory some are left to the next call.
+  /// Returns files and log segments without readers, which are no longer in the set. The caller
+  /// removes them from storage, or calls GiveBack(). If memory is refused, some are left to the
+  /// next call.
   Unused TakeUnused() noexcept;
-  /// Takes back what is not to be removed yet.
+  /// Puts back files that must not be removed yet.
   void GiveBack(Unused unused) noexcept;
-  /// Whether the file left a version and is not removed yet.
+  /// Whether the set has a file of this name.
   bool Contains(const std::string& name) const;
-  /// Of all files that left and are not taken out. Units: bytes.
+  /// The size of all files in the set, without log segments. Units: bytes.
   uint64_t pinned_bytes() const;
-  /// Forgets all; no file is removed for that.
+  /// Empties the set. Removes no file from storage.
   void Clear();
 
  private:
-  // So many names are looked at before others may have the lock.
+  // The number of names that are checked before the mutex is released.
   static constexpr size_t kStep = 128;
 
   void AddAll(Files* files) noexcept LAVA_REQUIRES(mutex_);
@@ -65,13 +66,13 @@ class ObsoleteFiles {
   // Asserts that the sum agrees with a recount. Returns true, so that LAVA_DCHECK() calls it in
   // debug builds only.
   bool CheckSum() const LAVA_REQUIRES(mutex_);
-  // Looks at the next names from *from on. False: there are no more.
+  // Checks the next names from *from on. False: no names are left.
   bool TakeStep(std::string* from, Files* unused);
 
   mutable Mutex mutex_;
   Files files_ LAVA_GUARDED_BY(mutex_);
   Files failed_ LAVA_GUARDED_BY(mutex_);
-  bool any_failed_ LAVA_GUARDED_BY(mutex_) = false;  // ever
+  bool any_failed_ LAVA_GUARDED_BY(mutex_) = false;  // since the opening
   LogSegments dead_segments_ LAVA_GUARDED_BY(mutex_);
   LogSegments kept_segments_ LAVA_GUARDED_BY(mutex_);
   uint64_t pinned_bytes_ LAVA_GUARDED_BY(mutex_) = 0;
