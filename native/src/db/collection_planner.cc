@@ -25,8 +25,8 @@
 namespace lava {
 namespace {
 
-// When all values in the file will have expired; nothing: never. Each table must have a clock that
-// says so.
+// The time at which all values in the file will have expired. No value if some of them never
+// expire.
 std::optional<int64_t> ExpiryOf(const ValueFileMeta& file,
                                 const std::map<uint64_t, TableOptions>& tables) {
   std::optional<int64_t> expiry_ms;
@@ -42,7 +42,7 @@ std::optional<int64_t> ExpiryOf(const ValueFileMeta& file,
   return expiry_ms;
 }
 
-// The time to live of each table that expires.
+// The time to live of each table with expiry.
 std::map<uint64_t, int64_t> TtlsOf(const std::map<uint64_t, TableOptions>& tables) {
   std::map<uint64_t, int64_t> ttls;
   for (const auto& [id, table] : tables)
@@ -67,7 +67,7 @@ bool CollectionFindings::StillHold(const CollectionEffort& effort, int64_t now_m
          is_below(checkpoint_percent, effort.checkpoint_percent);
 }
 
-// The arguments of a plan, and what follows from them.
+// The arguments of a plan, and figures derived from them.
 struct CollectionPlanner::Look {
   const PlanInputs& inputs;
   const int64_t now_ms;
@@ -98,8 +98,9 @@ std::shared_ptr<CollectionTask> CollectionPlanner::Plan(
   return LookAtAll(look);
 }
 
-// Whether nothing is to be collected, by the findings of the last plan and the files that changed
-// since. Brings the findings up to date. Policies that are only set for comparison are left out.
+// Whether nothing is to be collected, according to the findings of the last plan and the files that
+// have changed since. Updates the findings. Returns false for policies that are only set for
+// comparison.
 bool CollectionPlanner::FindsNothing(const Look& look, CollectionFindings* findings) {
   const PlanInputs& inputs = look.inputs;
   if (findings->policy != inputs.value_policy || findings->ttls != TtlsOf(inputs.tables) ||
@@ -121,8 +122,8 @@ bool CollectionPlanner::FindsNothing(const Look& look, CollectionFindings* findi
   return findings->StillHold(look.effort, look.now_ms);
 }
 
-// Returns whether the file can be dropped: all in it has expired. Otherwise sets *file for the
-// policy.
+// Returns whether the file can be dropped because all of its values have expired. Otherwise sets
+// *file for the policy.
 bool CollectionPlanner::Judge(const Look& look, const Version::ValueFileEntry& entry,
                               CollectableFile* file, CollectionFindings* findings) {
   ++files_looked_at_;
@@ -158,7 +159,7 @@ bool CollectionPlanner::Judge(const Look& look, const Version::ValueFileEntry& e
 std::shared_ptr<CollectionTask> CollectionPlanner::LookAtAll(const Look& look) {
   const PlanInputs& inputs = look.inputs;
   const auto& value_files = inputs.version->value_files;
-  // An output that no plan has seen may come with the next version.
+  // An output that no plan has seen may be in the next version, so its baseline stays.
   std::erase_if(baselines_, [&value_files](const auto& baseline) {
     return baseline.second.seen && !value_files.contains(baseline.first);
   });
@@ -166,7 +167,7 @@ std::shared_ptr<CollectionTask> CollectionPlanner::LookAtAll(const Look& look) {
   task->input.version = inputs.version;
   auto findings = std::make_unique<CollectionFindings>();
   std::vector<CollectableFile> files;
-  std::vector<const std::shared_ptr<ValueFileMeta>*> metas;  // in the version; not counted copies
+  std::vector<const std::shared_ptr<ValueFileMeta>*> metas;  // borrowed, without counted copies
   files.reserve(value_files.size());
   metas.reserve(value_files.size());
   for (const auto& [id, entry] : value_files) {

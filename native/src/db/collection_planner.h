@@ -17,36 +17,38 @@ namespace lava {
 bool HasAllExpired(const ValueFileMeta& file, const std::map<uint64_t, TableOptions>& tables,
                    int64_t now_ms);
 
-/// What a plan saw that found nothing to collect. Each figure may be pessimistic: the next plan
-/// then looks at all files in vain.
+/// Findings of the last plan that found nothing to collect. The figures may be pessimistic: the
+/// next plan then looks at all files without finding anything.
 ///
 /// Threads:    a value.
 /// Ownership:  keeps the value files of its version.
 struct CollectionFindings {
-  SharedMap<FileId, Version::ValueFileEntry> value_files;  // that were looked at
+  SharedMap<FileId, Version::ValueFileEntry> value_files;  // the files that were looked at
   ValuePolicy policy = ValuePolicy::kAutomatic;
-  std::map<uint64_t, int64_t> ttls;  // of the tables that expire
-  /// The highest share of garbage of a file that no checkpoint has, and of one that a checkpoint
-  /// has. A file may have got into a checkpoint since; the threshold for such files is not lower.
+  std::map<uint64_t, int64_t> ttls;  // of the tables with expiry
+  /// The highest share of garbage of a file in no checkpoint, and of a file in a checkpoint. A
+  /// checkpoint may have included a file since; the threshold for files in checkpoints is not
+  /// lower.
   double garbage_percent = 0, checkpoint_percent = 0;
   int64_t first_expiry_ms = INT64_MAX;  // when the first file will have expired as a whole
   std::set<FileId> unjudged;            // files that were busy, missing or damaged
 
-  /// Whether there is still nothing to collect among the files that were looked at.
+  /// Whether the files that were looked at still have nothing to collect.
   bool StillHold(const CollectionEffort& effort, int64_t now_ms) const;
 };
 
-/// Chooses the collections of an instance: which value files a job collects or drops. The planner
-/// starts nothing: JobScheduler starts what it chose, and CollectionRunner runs that.
+/// Chooses the collections of an instance: the value files that a job collects or drops. The
+/// planner starts nothing: JobScheduler starts the chosen collections, and CollectionRunner runs
+/// them.
 ///
-/// A plan is asked for at the end of each job, and most plans find nothing. Such a plan therefore
-/// leaves its findings, and the next plan only looks at value files that changed since, or that
-/// were busy, missing or damaged. It looks at all files once something may be found: a file has
-/// expired or has gained enough garbage, the threshold of garbage has fallen to the share of some
-/// file, tables expire differently, or the policy is another.
+/// The end of each job requests a plan, and most plans find nothing. A plan that finds nothing
+/// keeps its findings. The next plan then only looks at value files that have changed since, or
+/// that were busy, missing or damaged. It looks at all files in these cases: a file has expired or
+/// has gained enough garbage, the threshold of garbage has fallen to the share of some file, the
+/// expiry of tables has changed, or the policy has changed.
 ///
-/// Threads:    none of its own: its owner's mutex guards it. The owner starts a planned collection
-///             under the same mutex; otherwise two plans could take one file.
+/// Threads:    guarded by the owner's mutex. The owner starts a planned collection under the same
+///             mutex; otherwise two plans could take one file.
 /// Ownership:  borrows the arguments of the constructor.
 /// Units:      milliseconds since the epoch, as ExpiryTime.
 class CollectionPlanner {
@@ -54,20 +56,22 @@ class CollectionPlanner {
   CollectionPlanner(const DBOptions* options, const MissingFiles* missing_files)
       : options_(*options), missing_files_(*missing_files) {}
 
-  /// Takes the findings of the last plan, if it found nothing to collect. They must not be kept for
-  /// longer than it takes to plan: files that have left the version would not be removed.
+  /// Takes the findings of the last plan. Null if that plan found something to collect. The caller
+  /// keeps the findings only while it plans, because they prevent the removal of files that have
+  /// left the version.
   std::unique_ptr<CollectionFindings> TakeFindings() { return std::move(findings_); }
-  /// The collection that should start now, or null. findings: of the last plan, or null.
+  /// Returns the collection that should start now, or null. findings: those of the last plan, or
+  /// null.
   std::shared_ptr<CollectionTask> Plan(const PlanInputs& inputs, const RunningJobs& jobs,
                                        int64_t now_ms,
                                        std::unique_ptr<CollectionFindings> findings);
 
-  /// A collection wrote the file, and references name so many bytes of the blob files in it. The
-  /// file has no garbage before that number falls: a share of garbage that is estimated from the
-  /// blob files may belong to their other files.
+  /// A collection wrote the file. referenced_bytes: the referenced bytes of the blob files in it.
+  /// The file counts as free of garbage until that number falls, because garbage that is estimated
+  /// from the blob files may lie in other files of these blob files.
   void NoteOutput(const FileId& file, uint64_t referenced_bytes);
 
-  /// The number of value files that all plans have looked at, for tests.
+  /// For tests: the number of value files that all plans have looked at.
   uint64_t files_looked_at() const { return files_looked_at_; }
 
  private:
@@ -83,8 +87,8 @@ class CollectionPlanner {
 
   const DBOptions& options_;
   const MissingFiles& missing_files_;
-  std::map<FileId, Baseline> baselines_;          // of NoteOutput(), of files that have not left
-  std::unique_ptr<CollectionFindings> findings_;  // null: the last plan found something
+  std::map<FileId, Baseline> baselines_;          // from NoteOutput(), of remaining files
+  std::unique_ptr<CollectionFindings> findings_;  // null: the last plan found a collection
   uint64_t files_looked_at_ = 0;
 };
 

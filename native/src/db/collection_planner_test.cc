@@ -22,7 +22,7 @@ class CollectionPlannerTest : public ::testing::Test {
     table.ttl_ms = 1'000;
   }
 
-  // A value file of 1000 bytes, and a key file that references so many of them.
+  // Adds a value file of 1000 bytes, and a key file that references `referenced` of them.
   std::shared_ptr<ValueFileMeta> Add(uint64_t number, uint64_t referenced,
                                      std::optional<int64_t> newest_ms = std::nullopt) {
     const auto values = NewValueFile(number, 10, 1000);
@@ -32,7 +32,7 @@ class CollectionPlannerTest : public ::testing::Test {
     blob_files_.Flush(keys_[number], {values});
     return values;
   }
-  // A compaction replaces that key file by one that references fewer bytes.
+  // Replaces the key file of Add() by one that references fewer bytes, as a compaction does.
   void Rewrite(uint64_t number, uint64_t referenced) {
     VersionEdit edit;
     edit.Remove(0, keys_[number]);
@@ -45,14 +45,14 @@ class CollectionPlannerTest : public ::testing::Test {
     return planner->Plan(inputs_, jobs_, now_ms_, planner->TakeFindings());
   }
   std::shared_ptr<CollectionTask> Plan() { return Plan(&planner_); }
-  // What the next plan finds, by the number of the file that it takes.
+  // Expects that the next plan collects the file of this number.
   void ExpectFound(uint64_t number) {
     const std::shared_ptr<CollectionTask> task = Plan();
     ASSERT_NE(task, nullptr);
     ASSERT_EQ(task->input.files.size(), 1u);
     EXPECT_EQ(task->input.files[0]->id, IdOf(number));
   }
-  // After a plan that finds nothing, the next one looks at nothing.
+  // Expects that a plan finds nothing, and that the plan after it looks at no file.
   void ExpectNothing() {
     EXPECT_EQ(Plan(), nullptr);
     const uint64_t looked_at = planner_.files_looked_at();
@@ -197,7 +197,7 @@ TEST_F(CollectionPlannerTest, AnotherPolicyLooksAnew) {
 
 TEST_F(CollectionPlannerTest, FilesThatWereNotJudgedAreLookedAtAgain) {
   const auto values = Add(1, 600);
-  // Busy.
+  // A busy file.
   const auto compaction = std::make_shared<CompactionTask>();
   compaction->input.merged_values.insert(values.get());
   jobs_.Insert(compaction);
@@ -205,13 +205,13 @@ TEST_F(CollectionPlannerTest, FilesThatWereNotJudgedAreLookedAtAgain) {
   EXPECT_EQ(Plan(), nullptr);
   jobs_.Remove(compaction);
   ExpectFound(1);
-  // Damaged, as long as the version has what is damaged.
+  // A damaged file, as long as it is avoided.
   inputs_.avoided = {IdOf(1)};
   EXPECT_EQ(Plan(), nullptr);
   EXPECT_EQ(Plan(), nullptr);
   inputs_.avoided = {};
   ExpectFound(1);
-  // Missing, until it arrives.
+  // A missing file, until it arrives.
   missing_files_.Add(values);
   EXPECT_EQ(Plan(), nullptr);
   EXPECT_EQ(Plan(), nullptr);
@@ -237,7 +237,7 @@ TEST_F(CollectionPlannerTest, FindingsLetGoOfTheVersion) {
   (void)planner_.TakeFindings();
 }
 
-// A collection's output has no garbage before references to its blob files become fewer.
+// A collection's output counts as free of garbage until references to its blob files become fewer.
 TEST_F(CollectionPlannerTest, AnOutputsGarbageIsCountedFromItsCreationOn) {
   keys_[1] = WholeOf(KeyFileOf(1001, {{IdOf(1), 5, 500}}));
   blob_files_.Flush(keys_[1], {NewValueFile(1, 10, 1000)});
@@ -256,7 +256,7 @@ TEST_F(CollectionPlannerTest, AnOutputsGarbageIsCountedFromItsCreationOn) {
   EXPECT_NE(Plan(), nullptr);
 }
 
-// Plans that look at all files find the same.
+// A plan that uses findings gives the same result as a plan that looks at all files.
 TEST_F(CollectionPlannerTest, FindingsNeverHideAnything) {
   std::mt19937 random(7);
   options_.collection_upload_cost_percent = 100;
@@ -297,7 +297,7 @@ TEST_F(CollectionPlannerTest, FindingsNeverHideAnything) {
     ++found;
     ASSERT_EQ(task->input.files, expected->input.files);
     ASSERT_EQ(task->input.expired, expected->input.expired);
-    // The job runs for a while, or ends at once.
+    // The job runs during some plans, or ends at once.
     jobs_.Clear();
     jobs_.Insert(task);
     if (random() % 2 == 0) continue;

@@ -31,7 +31,7 @@ struct Bounds {
   std::string lower, upper;
 };
 
-// Sorts the ranges, and unites those that overlap or touch.
+// Sorts the ranges, and merges ranges that overlap or touch.
 void Unite(std::vector<Bounds>* ranges) {
   std::sort(ranges->begin(), ranges->end(),
             [](const Bounds& a, const Bounds& b) { return a.lower < b.lower; });
@@ -50,7 +50,8 @@ void Unite(std::vector<Bounds>* ranges) {
   *ranges = std::move(united);
 }
 
-// Marks the blob files in files that are dropped because all of their values have expired.
+// The files are dropped because all of their values have expired. Marks their blob files as
+// expired.
 void ExpireBlobFilesOf(const std::vector<std::shared_ptr<ValueFileMeta>>& files,
                        VersionEdit* edit) {
   for (const std::shared_ptr<ValueFileMeta>& file : files) {
@@ -110,9 +111,10 @@ Status CollectionRunner::Run(const CollectionTask& task, const NoteOutput& note,
   return Status::OK();
 }
 
-// The outputs take the inputs' locations of all blob files that these held. The locations are those
-// of the manifest's version now: blob files may have left it since the job began. Not *installed:
-// the clock was set back, so that dropped values have not expired. The outputs are then removed.
+// The outputs take over the inputs' locations of all blob files. The locations are read from the
+// newest version, because blob files may have left the version since the job began. *installed is
+// false if the clock was set back, so that dropped values have not expired; the outputs are then
+// removed.
 Status CollectionRunner::Install(const CollectionTask& task, const CollectionOutput& output,
                                  const NoteOutput& note, bool* installed) {
   MutexLock install(tree_->versions.install_mutex());
@@ -134,7 +136,7 @@ Status CollectionRunner::Install(const CollectionTask& task, const CollectionOut
   if (!edit.values_removed.empty()) ExpireBlobFilesOf(task.input.expired, &edit);
   for (const auto& [of, timestamp_ms] : output.blob_files_expired)
     edit.blob_files_expired.push_back({of.first, of.second, timestamp_ms});
-  std::map<FileId, std::vector<Bounds>> locations;  // of the inputs, by blob file
+  std::map<FileId, std::vector<Bounds>> locations;  // the inputs' locations, by blob file
   for (const std::shared_ptr<ValueFileMeta>& file : task.input.files) {
     if (!now.value_files.contains(file->id)) continue;
     edit.values_removed.push_back(file->id);
@@ -159,16 +161,16 @@ Status CollectionRunner::Install(const CollectionTask& task, const CollectionOut
     }
     if (!added.locations.empty()) {
       edit.values_added.push_back(std::move(added));
-    } else {  // all of its values have died meanwhile
+    } else {  // all of its values have died in the meantime
       tree_->versions.obsolete_files().Add(file->id.ValueFileName(), file);
     }
   }
   if (edit.values_removed.empty()) return Status::OK();
-  LAVA_DCHECK(edit.added.empty() && edit.removed.empty());  // collections leave the keys alone
+  LAVA_DCHECK(edit.added.empty() && edit.removed.empty());  // collections do not change key files
   LAVA_DCHECK(std::set<FileId>(edit.values_removed.begin(), edit.values_removed.end()).size() ==
               edit.values_removed.size());
   LAVA_RETURN_IF_ERROR(tree_->Log(edit));
-  // Before a plan sees the outputs.
+  // The notes must exist before a plan sees the outputs.
   const Version& logged = *tree_->versions.state().version;
   LAVA_DCHECK(std::none_of(edit.values_removed.begin(), edit.values_removed.end(),
                            [&](const FileId& id) { return logged.value_files.contains(id); }));

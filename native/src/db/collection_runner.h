@@ -17,22 +17,22 @@ namespace lava {
 /// Ownership:  borrows the instance and the tree.
 class CollectionRunner {
  public:
-  /// Is told of each value file that a collection wrote, before readers and plans see the file.
-  /// referenced: how much of the file keys refer to. Called under the mutex of installs; must not
-  /// throw.
+  /// Called for each value file that a collection wrote, before readers and plans see the file.
+  /// referenced: the bytes of the file that keys refer to. The caller holds the mutex of installs.
+  /// Must not throw.
   using NoteOutput = std::function<void(const FileId& file, uint64_t referenced)>;
 
   CollectionRunner(InstanceContext* instance, TreeState* tree) : instance_(instance), tree_(tree) {}
 
-  /// Adds what is known of the collection before it runs to the event.
+  /// Fills in the figures of the event that are known before the collection runs.
   static void Describe(const CollectionTask& task, CollectionInfo* told);
-  /// As CompactionRunner::Run().
+  /// As CompactionRunner::Run(). note: called for each output.
   Status Run(const CollectionTask& task, const NoteOutput& note, CollectionInfo* told)
       LAVA_EXCLUDES(tree_->mutex());
 
  private:
-  /// Logs the edit that replaces the inputs by the outputs. Readers see the outputs once
-  /// TreeState::Adopt() has published a view, which is the last step.
+  /// Logs the edit that replaces the inputs by the outputs. The last step is TreeState::Adopt(),
+  /// which publishes a view so that readers see the outputs.
   Status Install(const CollectionTask& task, const CollectionOutput& output, const NoteOutput& note,
                  bool* installed);
 

@@ -19,7 +19,7 @@ class CollectionRunnerTest : public JobsForTest {
     runner_ = std::make_unique<CollectionRunner>(&parts->instance, &parts->tree);
     return parts;
   }
-  // A value file of which one value of four lives.
+  // Makes a value file with four values, of which one lives.
   void MakeGarbage(PartsForTest* parts) {
     options_.l0_compaction_trigger = 2;
     table_ = parts->NewTable("t", {.separation_bytes = 100});
@@ -103,7 +103,7 @@ TEST_F(CollectionRunnerTest, NothingIsInstalledOrNotedAfterAnError) {
   EXPECT_EQ(parts->Get(table_, "pd"), kLargeValue);
 }
 
-// The keys of a collection's input may all die before the collection ends.
+// All keys of a collection's input may die before the collection ends.
 TEST_F(CollectionRunnerTest, AnOutputWithoutAPlaceIsObsolete) {
   PartsForTest* const parts = OpenParts();
   MakeGarbage(parts);
@@ -127,7 +127,7 @@ TEST_F(CollectionRunnerTest, NoFileIsDroppedWhenTheClockWasSetBackMeanwhile) {
   parts->instance.expiry_time.Accept(written_ms);
   const std::string value = Stamped(written_ms, kLargeValue);
   AddFile(table_, {"pa"}, value);
-  // Records expire by no later time than the system's.
+  // The time of expiry is never later than the system's clock.
   clock_.Advance(5'000);
   parts->instance.expiry_time.Accept(clock_.WallMillis());
   CollectionTask task = TaskOf();

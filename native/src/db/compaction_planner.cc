@@ -30,12 +30,13 @@ namespace {
 
 // An output file overlaps at most this many target files of the level below it.
 constexpr uint64_t kOverlapFilesMax = 10;
-// Value files that one compaction rewrites at most, in files of the target size.
+// The most values that one compaction rewrites, in value files of the target size.
 constexpr uint64_t kMergedFilesMax = 4;
-// The same as a share of the garbage that a ratio of space allows: one part in so many.
+// With a space limit as a ratio, also at most 1/kMergedShare of the garbage that the ratio allows.
 constexpr uint64_t kMergedShare = 4;
 
-// Rewrites the last level that holds data, if records in it may have expired since they got there.
+// Rewrites the last level that holds data, if its records may have expired since they were written
+// there.
 std::optional<CompactionPlan> PickRewrite(const PlanInputs& inputs) {
   const bool expires = std::any_of(inputs.tables.begin(), inputs.tables.end(),
                                    [](const auto& table) { return table.second.ttl_ms > 0; });
@@ -115,7 +116,7 @@ std::optional<CompactionTask> CompactionPlanner::PlanNext(const PlanInputs& inpu
   std::optional<CompactionPlan> plan = PickCompaction(view, options);
   CompactionCause cause =
       plan && plan->level == 0 ? CompactionCause::kLevel0 : CompactionCause::kLevelSize;
-  // Garbage that upper levels hide can only be collected once it is exposed.
+  // Garbage that upper levels hide cannot be collected before a compaction exposes it.
   const bool collecting = jobs.collections() > 0;
   if (!plan &&
       ((inputs.disk_full && !collecting) ||
@@ -159,7 +160,7 @@ CompactionTask CompactionPlanner::TaskOf(const PlanInputs& inputs,
     LAVA_DCHECK(task.input.inputs.empty() || task.input.inputs.back().level < input.level);
     LAVA_DCHECK(!input.files.empty() && AreAscending(input.files));
     LAVA_DCHECK(input.files.back() < inputs.version->levels[input.level].size());
-    // Records of one key in level 0 must not pass each other.
+    // Records of one key in level 0 must keep their order.
     LAVA_DCHECK(input.level > 0 ||
                 input.files.back() - input.files.front() + 1 == input.files.size());
     LAVA_DCHECK(input.level > 0 || plan.output_level == 0 ||
@@ -173,8 +174,8 @@ CompactionTask CompactionPlanner::TaskOf(const PlanInputs& inputs,
   return task;
 }
 
-// From the version, the task keeps only what the job needs: files that leave the version while the
-// job is queued are then freed at once.
+// The task keeps only the parts of the version that the job needs, so that other files that leave
+// the version while the job is queued are freed at once.
 CompactionTask CompactionPlanner::TaskWithValues(const PlanInputs& inputs, const RunningJobs& jobs,
                                                  const CompactionPlan& plan) {
   CompactionTask task = TaskOf(inputs, plan);
@@ -236,9 +237,9 @@ void CompactionPlanner::TakeValues(const PlanInputs& inputs, const ValueMergePla
   }
 }
 
-// Rewrites a key file of the last level to put its values in order, when nothing else is to be done
-// and scans have paid for enough of them. Without this, values that are scanned but no longer
-// written would never be put in order, because no compaction would include them.
+// Rewrites a key file of the last level to put its values in order, if no other compaction is due
+// and scans have earned enough credit. Without this, values that are scanned but no longer written
+// would never be put in order, because no compaction would include them.
 std::optional<CompactionTask> CompactionPlanner::PlanOrder(const PlanInputs& inputs,
                                                            const RunningJobs& jobs) {
   const Version& version = *inputs.version;
@@ -280,8 +281,9 @@ std::optional<CompactionTask> CompactionPlanner::PlanOrder(const PlanInputs& inp
     merged += is_merged ? 1 : 0;
     bytes += is_merged ? values.files[i].reached : 0;
   }
-  // All files are merged at once, or as many as a job takes, because values that are put in order
-  // bit by bit are rewritten again and again. They must also outweigh the keys that are rewritten.
+  // All files are merged at once, or as many as one job can merge: values that are put in order in
+  // small steps would be rewritten repeatedly. The values must also be larger than the keys that
+  // are rewritten with them.
   if (unpaid > 0 || merged < 2 || bytes < entry.file->bytes) {
     order_budget_.PlanAgainAt(cost);
     return std::nullopt;

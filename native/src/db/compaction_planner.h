@@ -14,14 +14,14 @@
 
 namespace lava {
 
-/// Chooses the compactions of an instance: which files, which values with them, and why. A plan
-/// only depends on its arguments, the cursors of earlier plans, and the budget for order; the
-/// planner starts nothing.
+/// Chooses the compactions of an instance: the files, the values that are rewritten with them, and
+/// the cause. A plan only depends on its arguments, the cursors of earlier plans, and the budget
+/// for order. The planner starts nothing.
 ///
-/// Threads:    none of its own: its owner's mutex guards it. The owner starts a planned compaction
-///             under the same mutex; otherwise two plans could take one file.
+/// Threads:    guarded by the owner's mutex. The owner starts a planned compaction under the same
+///             mutex; otherwise two plans could take one file.
 /// Ownership:  borrows all arguments of the constructor.
-/// Errors:     std::bad_alloc; nothing is lost but the cursor of one plan.
+/// Errors:     std::bad_alloc. A plan that throws only loses its cursor.
 class CompactionPlanner {
  public:
   CompactionPlanner(const DBOptions* options, const MissingFiles* missing_files,
@@ -31,14 +31,15 @@ class CompactionPlanner {
         order_budget_(*order_budget),
         decisions_(*decisions) {}
 
-  /// The most urgent compaction that can start now, or nothing. In this order: a level is over its
-  /// target; garbage must be exposed, because space is short; values should be put in order.
+  /// Returns the most urgent compaction that can start now. No value if there is none. Causes by
+  /// urgency: a level exceeds its target; garbage must be exposed, because space is short; values
+  /// should be put in order.
   std::optional<CompactionTask> PlanNext(const PlanInputs& inputs, const RunningJobs& jobs);
-  /// One compaction that moves everything to the last level, for CompactAll(). Nothing if this is
-  /// done already, or if a file is busy (*wait).
+  /// Returns one compaction that moves all data to the last level, for CompactAll(). No value if
+  /// the data is there already, or if a file is busy; *wait is true in the second case.
   std::optional<CompactionTask> PlanAll(const PlanInputs& inputs, const RunningJobs& jobs,
                                         bool* wait);
-  /// Bytes that compactions must still move until every level is within its target.
+  /// Bytes that compactions must move until no level exceeds its target.
   uint64_t PendingBytes(const PlanInputs& inputs, const RunningJobs& jobs) const;
 
  private:
@@ -60,7 +61,7 @@ class CompactionPlanner {
   const MissingFiles& missing_files_;
   OrderBudget& order_budget_;
   ValueDecisions& decisions_;
-  // For each level the key at which the last pick ended.
+  // For each level: the key at which the last chosen compaction ended.
   std::array<std::string, kLevelCountMax> cursors_;
 };
 

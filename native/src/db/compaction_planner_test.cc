@@ -129,7 +129,7 @@ TEST_F(CompactionPlannerTest, AFullDiskIsAReasonToExposeGarbageUnlessSomethingIs
   EXPECT_FALSE(Next().has_value());
 }
 
-// Four L0 files that reference all live values of value file 10, half of which is garbage.
+// Four L0 files reference all live values of value file 10. Half of the value file is garbage.
 TEST_F(CompactionPlannerTest, AFilesValuesGoWithTheInputsForItsGarbage) {
   const auto values = NewValueFile(10, 100, 2000);
   Add(0, 1, {{IdOf(10), 50, 1000}}, {values});
@@ -142,7 +142,7 @@ TEST_F(CompactionPlannerTest, AFilesValuesGoWithTheInputsForItsGarbage) {
   EXPECT_EQ(counters_.merged_for_garbage_bytes, 1000u);
   EXPECT_EQ(decisions_.Take().size(), 1u);
 
-  // Not if a collection has it, nor if it is damaged.
+  // Its values stay while a collection has the file, and while the file is avoided as damaged.
   const auto collection = std::make_shared<CollectionTask>();
   collection->input.files.push_back(values);
   jobs_.Insert(collection);
@@ -152,14 +152,15 @@ TEST_F(CompactionPlannerTest, AFilesValuesGoWithTheInputsForItsGarbage) {
   EXPECT_TRUE(Next()->input.merged_values.empty());
   inputs_.avoided = {};
 
-  // What a checkpoint has is dearer: the next one would upload it again.
+  // Rewriting a file of a checkpoint costs more, because the next checkpoint uploads the values
+  // again.
   options_.collection_upload_cost_percent = 900;
   EXPECT_EQ(Next()->input.merged_values.size(), 1u);
   inputs_.in_checkpoint_below = 11;
   EXPECT_TRUE(Next()->input.merged_values.empty());
 }
 
-// Level 1 references four value files that overlap, and no value is garbage.
+// Level 1 references four overlapping value files without garbage.
 class CompactionPlannerOrderTest : public CompactionPlannerTest {
  protected:
   CompactionPlannerOrderTest() {

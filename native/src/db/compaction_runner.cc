@@ -40,7 +40,7 @@ Status CompactionRunner::Run(const CompactionTask& task, CompactionInfo* told) {
   {
     const CpuSpan cpu(&instance_->counters.compaction_cpu_us);
     JobContext context = tree_->MakeJobContext(task.input.output_level);
-    context.may_use_reserve = true;  // on a full disk it exposes garbage to collections
+    context.may_use_reserve = true;  // on a full disk, compactions expose garbage to collections
     LAVA_RETURN_IF_ERROR(RunCompaction(context, task.input, &output));
   }
   told->output_files = static_cast<uint32_t>(output.files.size());
@@ -60,8 +60,8 @@ Status CompactionRunner::Run(const CompactionTask& task, CompactionInfo* told) {
   return Status::OK();
 }
 
-// Not *installed: the clock was set back, so that dropped records have not expired. The output's
-// files are then removed.
+// *installed is false if the clock was set back, so that dropped records have not expired. The
+// output's files are then removed.
 Status CompactionRunner::Install(const CompactionTask& task, const CompactionOutput& output,
                                  bool* installed) {
   LAVA_DCHECK(!task.trivial_move || (output.files.empty() && output.value_files.empty()));
@@ -74,7 +74,7 @@ Status CompactionRunner::Install(const CompactionTask& task, const CompactionOut
   }
   for (const std::shared_ptr<FileMeta>& file : output.files)
     edit.Add(task.input.output_level, {file, file->lower, file->upper});
-  // A trivial move takes the entries that it removes to another level.
+  // A trivial move adds the entries that it removes to another level.
   LAVA_DCHECK(!task.trivial_move || edit.added.size() == edit.removed.size());
   LAVA_DCHECK(!edit.removed.empty());
   for (const std::shared_ptr<ValueFileMeta>& file : output.value_files) edit.AddNewValueFile(file);

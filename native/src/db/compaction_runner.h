@@ -16,13 +16,13 @@ class CompactionRunner {
  public:
   CompactionRunner(InstanceContext* instance, TreeState* tree) : instance_(instance), tree_(tree) {}
 
-  /// Adds what is known of the compaction before it runs to the event.
+  /// Fills in the figures of the event that are known before the compaction runs.
   static void Describe(const CompactionTask& task, CompactionInfo* told);
-  /// Runs the compaction and installs its files. told->installed: whether they are installed. They
-  /// are not when the clock was set back, so that dropped records have not expired; the files are
-  /// then obsolete, and the status is OK.
-  /// Errors:     of reading the inputs, writing the files and logging the edit. Nothing is
-  ///             installed then.
+  /// Runs the compaction and installs its files. told->installed: whether the files are installed.
+  /// They are not if the clock was set back, so that dropped records have not expired. The files
+  /// are then obsolete, and the status is OK.
+  /// Errors:     those of reading the inputs, writing the files and logging the edit. After an
+  ///             error nothing is installed.
   Status Run(const CompactionTask& task, CompactionInfo* told) LAVA_EXCLUDES(tree_->mutex());
 
  private:

@@ -19,7 +19,7 @@ class CompactionRunnerTest : public JobsForTest {
     runner_ = std::make_unique<CompactionRunner>(&parts->instance, &parts->tree);
     return parts;
   }
-  // The compaction that is due.
+  // Plans the compaction that is due.
   CompactionTask Plan() {
     Counters counters;
     OrderBudget budget(&counters.scan_value_bytes, 0, 1 << 20);
@@ -139,7 +139,7 @@ TEST_F(CompactionRunnerTest, NothingIsInstalledWhenTheClockWasSetBackMeanwhile) 
   parts->instance.expiry_time.Accept(written_ms);
   AddFile(table, {"pa", "pb"}, Stamped(written_ms));
   AddFile(table, {"pb"}, Stamped(written_ms));
-  // Records expire by no later time than the system's.
+  // The time of expiry is never later than the system's clock.
   clock_.Advance(5'000);
   parts->instance.expiry_time.Accept(clock_.WallMillis());
   const CompactionTask task = Plan();

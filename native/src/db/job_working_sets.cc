@@ -22,13 +22,13 @@
 namespace lava {
 namespace {
 
-// Assumed size of a key in a memtable, which does not know its keys' share of its bytes.
+// Assumed size of a key in a memtable, because a memtable does not know the bytes of its keys.
 constexpr uint64_t kUsualKeyBytes = 64;
 constexpr uint64_t kReferenceBytes = 16;
 // Assumed ratio of a file's bytes before and after compression.
 constexpr uint64_t kInflated = 4;
 
-// Estimate: all keys are as long as the first, and take no more than the file can hold.
+// Estimates that all keys are as long as the first one, and take no more than the file can hold.
 uint64_t KeyBytesOf(uint64_t records, const std::string& lower, uint64_t bytes_max) {
   return std::min(records * lower.size(), bytes_max);
 }
@@ -37,7 +37,7 @@ void AddInput(const FileMeta& file, JobShape* shape) {
   const uint64_t key_bytes = KeyBytesOf(file.records, file.lower, file.raw_bytes);
   shape->records += file.records;
   shape->key_bytes += key_bytes;
-  shape->index_bytes += kInflated * file.bytes;  // the file may hold nothing but references
+  shape->index_bytes += kInflated * file.bytes;  // the file may consist of references
   shape->value_bytes += file.raw_bytes - key_bytes;
 }
 
@@ -59,7 +59,7 @@ JobShape ShapeOf(const InstanceContext& instance, const std::map<uint64_t, Table
   JobShape shape;
   shape.block_bytes = instance.options.block_bytes;
   shape.index_partition_bytes = instance.options.index_partition_bytes;
-  // A volume charges the buffers of its files itself.
+  // A volume itself charges the buffers of its files.
   if (instance.options.volume == nullptr) shape.file_buffer_bytes = kJobFileBufferBytes;
   shape.key_file_bytes = instance.options.target_file_bytes;
   shape.value_file_bytes = instance.options.value_file_bytes;
@@ -94,7 +94,7 @@ uint64_t WorkingSetOf(const InstanceContext& instance, const FlushInput& input) 
                      std::min(shape.records, shape.value_bytes / table.separation_bytes));
   }
   shape.index_bytes = shape.key_bytes + shape.records * kReferenceBytes;
-  // A logged value whose neighbours have died is read and rewritten, one at a time.
+  // Logged values whose neighbours have died are read and rewritten, one at a time.
   uint64_t logged = 0;
   for (const std::shared_ptr<ValueLogSegment>& segment : input.segments)
     if (segment->records() > 1) logged = std::max(logged, segment->largest_bytes());

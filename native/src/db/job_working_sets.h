@@ -9,7 +9,8 @@
 
 namespace lava {
 
-/// Estimates of the memory that jobs take at once, which JobMemory grants. Units: bytes.
+/// Estimates of the memory that a job takes at one time, for a grant of JobMemory.
+/// Threads: any. Units: bytes.
 uint64_t WorkingSetOf(const InstanceContext& instance, const FlushInput& input);
 uint64_t WorkingSetOf(const InstanceContext& instance, const CompactionInput& input);
 uint64_t WorkingSetOf(const InstanceContext& instance, const CollectionInput& input);

@@ -23,7 +23,8 @@
 
 namespace lava {
 
-/// A SimExecutor that can be without memory for jobs, and calls the test when a writer waits.
+/// A SimExecutor that can refuse jobs with std::bad_alloc, and that calls the test when a writer
+/// waits.
 class RefusingExecutor final : public testing::SimExecutor {
  public:
   RefusingExecutor() : SimExecutor(1, Order::kPriority) {}
@@ -35,11 +36,11 @@ class RefusingExecutor final : public testing::SimExecutor {
     if (const auto retried = std::exchange(on_retry_threads, nullptr)) retried();
   }
   bool refuses = false;
-  std::function<void()> on_retry_threads;  // is called once
+  std::function<void()> on_retry_threads;  // called once
 };
 
 /// The components of an instance without DBImpl. The files are in memory, and jobs run when the
-/// test asks for it.
+/// test runs them.
 /// Threads:    one.
 class PartsForTest final : public LeaseMember, public SpaceMember, public Components {
  public:
@@ -51,7 +52,7 @@ class PartsForTest final : public LeaseMember, public SpaceMember, public Compon
   }
   ~PartsForTest() override { Close(); }
 
-  /// wal_files: the write-ahead log is in /wal there; null: none.
+  /// wal_files: the file system with the write-ahead log, in /wal. Null: no log.
   Status Open(fs::FileSystem* wal_files) {
     LAVA_RETURN_IF_ERROR(instance.Open());
     {
@@ -88,7 +89,7 @@ class PartsForTest final : public LeaseMember, public SpaceMember, public Compon
     writer.EndReplay();
     return Status::OK();
   }
-  /// Jobs that are queued do not run any more.
+  /// Closes as DBImpl does. Queued jobs do not run any more.
   void Close() {
     if (!joined_) return;
     joined_ = false;
@@ -115,7 +116,7 @@ class PartsForTest final : public LeaseMember, public SpaceMember, public Compon
     instance.Close();
     instance.notifier->End();
   }
-  /// The first step of closing alone.
+  /// Only the first step of closing.
   void SetClosed() {
     MutexLock state(tree.mutex());
     instance.closed = true;
@@ -169,7 +170,7 @@ class PartsForTest final : public LeaseMember, public SpaceMember, public Compon
     }
     return shown;
   }
-  /// Flushes what was written in this thread. No flush may be queued.
+  /// Seals the active memtable, and flushes all memtables in this thread. No flush may be queued.
   Status Flush() {
     LAVA_RETURN_IF_ERROR(writer.SealForSnapshot([](const ViewRef&, const auto&) {}));
     return flushes.FlushAllHere();
@@ -214,8 +215,8 @@ class PartsForTest final : public LeaseMember, public SpaceMember, public Compon
   bool plans_after_flushes = false;
 };
 
-/// Fixture with one PartsForTest and what is around it: an instance with a working Writer. Tests of
-/// a component that need no writer use ComponentsForTest. docs/testing.md lists all fixtures.
+/// Fixture with one PartsForTest and its environment: an instance with a working Writer. Tests that
+/// need no writer use ComponentsForTest. docs/testing.md lists all fixtures.
 class JobsForTest : public ::testing::Test {
  protected:
   JobsForTest() {
@@ -235,7 +236,7 @@ class JobsForTest : public ::testing::Test {
     executor_.DropAll();
   }
 
-  /// Opens the instance, again if it is open.
+  /// Opens the instance. If it is open, opens it again.
   PartsForTest* Open() {
     parts_.reset();
     executor_.DropAll();

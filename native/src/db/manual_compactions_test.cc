@@ -39,7 +39,7 @@ TEST(ManualCompactions, ARequestIsDoneOnceItIsFinished) {
   EXPECT_TRUE(manual.Await(ticket, Passed()).ok());
 }
 
-// The current request may have been planned without the data of those that come after it.
+// The current compaction may have been planned without the data of later requests.
 TEST(ManualCompactions, RequestsThatComeMeanwhileShareTheNextTicket) {
   ManualCompactions manual;
   const uint64_t first = manual.Request(3);
@@ -78,7 +78,7 @@ TEST(ManualCompactions, FinishAllEndsThoseThatWaitForTheNextOne) {
   EXPECT_FALSE(manual.current().has_value());
   EXPECT_TRUE(manual.Await(first, Passed()).IsIOError());
   EXPECT_TRUE(manual.Await(second, Passed()).IsIOError());
-  // The compaction of the first one fails only now.
+  // The compaction of the first request fails only now.
   manual.Finish(Status::IOError("late"));
   const uint64_t third = manual.Request(3);
   EXPECT_GT(third, second);

@@ -9,42 +9,45 @@
 
 namespace lava {
 
-/// Limits how much is rewritten only to put values into the order of scans. Scans pay for that: the
-/// values that they read from value files earn credit, and the values that compactions rewrite for
-/// order spend it. Without scans nothing is rewritten for order.
+/// Limits the values that are rewritten only to put them in key order. Scans earn credit with the
+/// values that they read from value files, and compactions spend credit with the values that they
+/// rewrite for order. Without scans nothing is rewritten for order.
 ///
-/// The budget also limits how often a plan looks for such work, because a plan looks at all files.
-/// Threads:    any. The own mutex is a leaf and may be taken under those of the instance.
+/// The budget also limits the number of plans that look for such work, because a plan looks at all
+/// files.
+/// Threads:    any. The mutex of this class is a leaf and may be taken under the mutexes of the
+///             instance.
 /// Ownership:  borrows the counter of scanned bytes.
 /// Units:      raw bytes of values.
 class OrderBudget {
  public:
-  /// scanned: values that scans have read from value files. percent: credit for 100 scanned bytes.
+  /// scanned: bytes that scans have read from value files. percent: credit for 100 scanned bytes.
   OrderBudget(const std::atomic<uint64_t>* scanned, uint32_t percent, uint64_t value_file_bytes);
 
-  /// Bytes that may be rewritten now.
+  /// The bytes that may be rewritten now.
   uint64_t Credit() const;
-  /// A compaction that rewrites these bytes for order has been started.
+  /// A compaction that rewrites these bytes for order was started.
   void Spend(uint64_t bytes);
-  /// That compaction ended without its effect.
+  /// A compaction ended without effect. bytes: as passed to Spend().
   void GiveBack(uint64_t bytes);
 
   /// Whether a plan should look for files to put in order.
   bool IsPlanDue() const;
-  /// A plan found nothing to do below this credit. The next plan is due at that credit, or one step
-  /// above the current credit if that is more.
+  /// A plan found nothing to do below this credit. The next plan is due at this credit. If the
+  /// current credit is not lower, the next plan is due one step above the current credit.
   void PlanAgainAt(uint64_t credit);
 
-  /// Whether to put the key file at `lower`, whose values overlap that much, in order. Hot and cold
-  /// values go to different files, so a file may overlap as much after it was put in order as
-  /// before. The same work is therefore only repeated once scans have earned as much again as had
-  /// been spent. Otherwise sets when the next plan is due.
+  /// Whether to put the values of the key file at `lower` in order. overlap: the overlap of its
+  /// value files. Hot and cold values go to different files, so the overlap may be as high
+  /// afterwards as before. The same work is therefore only repeated once scans have earned as much
+  /// credit again as had been spent. If the result is false, sets the credit at which the next plan
+  /// is due.
   bool MayOrder(Slice lower, uint32_t overlap);
-  /// The file is about to be put in order, which costs so much: see MayOrder().
+  /// The values of the file are about to be put in order at this cost. See MayOrder().
   void NoteOrder(Slice lower, uint32_t overlap, uint64_t cost);
 
-  /// After a scan, without a lock: whether so much was scanned since the last time this returned
-  /// true that a plan may find something.
+  /// Called after a scan, without a lock. Whether enough was scanned for a plan since the call last
+  /// returned true.
   bool IsLookDue();
 
  private:
@@ -53,13 +56,13 @@ class OrderBudget {
 
   const std::atomic<uint64_t>* const scanned_;
   const uint32_t percent_;
-  const uint64_t step_;            // that is worth a look
+  const uint64_t step_;            // scanned bytes between two looks
   std::atomic<uint64_t> look_at_;  // scanned bytes
 
   mutable Mutex mutex_;
   uint64_t spent_ LAVA_GUARDED_BY(mutex_) = 0;
   uint64_t plan_at_ LAVA_GUARDED_BY(mutex_) = 0;  // credit
-  // The last file that was put in order, and the credit from which it may be done again.
+  // The last file that was put in order, and the credit at which it may be put in order again.
   std::string ordered_lower_ LAVA_GUARDED_BY(mutex_);
   uint32_t ordered_overlap_ LAVA_GUARDED_BY(mutex_) = 0;
   uint64_t repeat_at_ LAVA_GUARDED_BY(mutex_) = 0;

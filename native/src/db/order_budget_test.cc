@@ -35,7 +35,8 @@ TEST_F(OrderBudgetTest, APlanWithoutFindingsIsNotRepeatedBeforeThereIsMoreCredit
   EXPECT_FALSE(budget_.IsPlanDue());
   scanned_ = 10'000;
   EXPECT_TRUE(budget_.IsPlanDue());
-  // The credit is there, and something else was missing: one step later.
+  // The credit is reached, but the plan found nothing for another reason: the next plan is due one
+  // step later.
   budget_.PlanAgainAt(5'000);
   EXPECT_FALSE(budget_.IsPlanDue());
   scanned_ = 10'000 + 2 * kStep;

@@ -35,7 +35,7 @@ void JobScheduler::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
     CompactionRunner::Describe(*task, &told);
     instance_->notifier->BeginJob(&EventListener::OnCompactionBegin, &told);
     Status compacted = compaction_runner_.Run(*task, &told);
-    // A read error may not occur a second time; a damaged file stays damaged.
+    // Retries once, because a read error may be temporary. A damaged file fails again.
     if (compacted.IsCorruption() && !instance_->cancelled)
       compacted = compaction_runner_.Run(*task, &told);
     return compacted;
@@ -56,7 +56,7 @@ void JobScheduler::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
       }
     }
     if (status.ok() ? !told.installed : !instance_->cancelled) {
-      // The same work is planned again.
+      // The same work will be planned again.
       order_budget_.GiveBack(task->order_bytes);
       if (task->manual && status.ok()) manual_compactions_.SetCompacted(false);
       if (task->manual && !status.ok()) manual_compactions_.Finish(status);
@@ -64,7 +64,7 @@ void JobScheduler::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
     PlanAll();
   }
   tree_->JobEnded();
-  // The task may be the last owner of the inputs: their readers are then closed without a lock.
+  // The task may be the last owner of the inputs. Their readers are then closed without a lock.
   task.reset();
   memory.reset();
   with_.remover->RemoveObsolete();
@@ -73,7 +73,7 @@ void JobScheduler::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
   if (status.ok()) RetryOnceSpaceIsMade();
 }
 
-// There is no memory for the job. The same work is planned again when other jobs have ended.
+// Memory for the job was refused. The same work is planned again when other jobs have ended.
 void JobScheduler::PutOff(std::shared_ptr<CompactionTask> task) {
   {
     MutexLock jobs(&mutex_);
@@ -101,7 +101,7 @@ void JobScheduler::RunCollectionJob(std::shared_ptr<CollectionTask> task) {
   };
   std::optional<JobMemory::Grant> memory;
   const Status status = Guarded("collection in", instance_->path, [&] {
-    // Tables that were registered since the job was queued may have expired values, too.
+    // Tables that were registered after the job was queued may also have expired values.
     task->input.tables = with_.tables->Options();
     task->input.now_ms = instance_->expiry_time.Now().older_ms;
     std::optional<JobMemory::Grant> granted = instance_->lease->job_memory()->TryBegin(
@@ -130,11 +130,11 @@ void JobScheduler::RunCollectionJob(std::shared_ptr<CollectionTask> task) {
         with_.faults->Failed(BackgroundFaults::Work::kCollection, status, began_us, damage,
                              *tree_->version());
     }
-    // If nothing is left to collect, compactions may expose more.
+    // If nothing is left to collect, compactions may expose more garbage.
     if (!put_off) PlanAll();
   }
   tree_->JobEnded();
-  // The task may be the last owner of the inputs: their readers are then closed without a lock.
+  // The task may be the last owner of the inputs. Their readers are then closed without a lock.
   task.reset();
   if (put_off) return AwaitMemory();
   memory.reset();

@@ -12,38 +12,37 @@
 
 namespace lava {
 
-/// How many background jobs an instance has.
-/// Threads:    any may read. RunningJobs changes all but in_flight.
+/// The numbers of an instance's background jobs.
+/// Threads:    any may read. RunningJobs changes all counts but in_flight, which TreeState changes.
 struct JobCounts {
   std::atomic<uint32_t> compactions{0}, collections{0};  // queued or running
-  /// Jobs that are queued or running, or have ended and their successors are not planned yet;
-  /// includes flushes.
+  /// Jobs that are queued or running, and ended jobs whose successors are not planned yet. Includes
+  /// flushes.
   std::atomic<uint32_t> in_flight{0};
 };
 
-/// The compactions and collections of an instance that are queued or running, and the files that
-/// are busy because of them. No file is an input of two jobs.
-/// Threads:    guarded by its owner's mutex, which the owner's annotation tells the compiler.
-/// Ownership:  keeps each task, and with it the task's files, until Remove() or Clear(). The
-///             counts are borrowed.
-/// Errors:     Insert() throws std::bad_alloc and has changed nothing then.
+/// The compactions and collections of an instance that are queued or running, and their busy files.
+/// No file is an input of two jobs.
+/// Threads:    guarded by the owner's mutex, as the owner's annotation says.
+/// Ownership:  keeps each task and its files until Remove() or Clear(). Borrows the counts.
+/// Errors:     Insert() throws std::bad_alloc and then has changed nothing.
 class RunningJobs {
  public:
   explicit RunningJobs(JobCounts* counts) : counts_(counts) {}
 
   void Insert(const std::shared_ptr<CompactionTask>& task);
   void Insert(const std::shared_ptr<CollectionTask>& task);
-  /// Without effect if the task is not there.
+  /// Does nothing if the task is unknown.
   void Remove(const std::shared_ptr<CompactionTask>& task);
   void Remove(const std::shared_ptr<CollectionTask>& task);
-  /// Lets go of all tasks: none of them runs any more.
+  /// Drops all tasks. None of them may run any more.
   void Clear();
 
   size_t compactions() const { return compactions_.size(); }
   size_t collections() const { return collections_.size(); }
-  /// Whether a compaction has this entry of a version.
+  /// Whether a compaction uses this entry of a version.
   bool IsBusy(const KeyFileEntry& entry) const;
-  /// Value files that a job collects, drops, or merges.
+  /// The value files that a job collects, drops or merges.
   std::set<const ValueFileMeta*> BusyValueFiles() const;
 
  private:
@@ -57,7 +56,7 @@ class RunningJobs {
     }
   };
 
-  // Whether no job takes in one of these value files.
+  // Whether no job uses any of these value files.
   template <typename Files>
   bool AreIdle(const Files& files) const {
     const std::set<const ValueFileMeta*> busy = BusyValueFiles();

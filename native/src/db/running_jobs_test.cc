@@ -50,7 +50,7 @@ TEST_F(RunningJobsTest, InputsAreBusyUntilTheirCompactionEnds) {
   EXPECT_EQ(jobs_.compactions(), 1u) << "a job was counted out twice";
 }
 
-// An imported file may stand several times in a version, for parts of its keys.
+// A version may have several entries of an imported file, each for a part of its keys.
 TEST_F(RunningJobsTest, EntriesOfOneFileAreBusyByThemselves) {
   const KeyFileEntry left = EntryOf(1, "a", "m");
   KeyFileEntry right = left;

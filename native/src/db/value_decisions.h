@@ -12,19 +12,21 @@
 
 namespace lava {
 
-/// Records what compactions decide about the values of value files: counts the bytes by the reason,
-/// and keeps the last decisions as text if they are asked for.
-/// Threads:    any. The own mutex is a leaf and may be taken under those of the instance.
+/// Records the decisions of compactions about the values of value files: counts the bytes by
+/// reason, and keeps the last decisions as text if kept_max is not 0.
+/// Threads:    any. The mutex of this class is a leaf and may be taken under the mutexes of the
+///             instance.
 /// Ownership:  borrows the counters.
 class ValueDecisions {
  public:
-  /// kept_max: number of decisions that are kept as text; 0: none.
+  /// kept_max: the maximum number of decisions that are kept as text; 0: none.
   ValueDecisions(Counters* counters, size_t kept_max) : counters_(counters), kept_max_(kept_max) {}
 
-  /// A compaction of the input merges the values of the file, or leaves them, for the reason.
+  /// Records that a compaction of the input rewrites the values of the file or leaves them, for
+  /// this reason.
   void Note(const CompactionInput& input, const ValueFileMeta& file, const MergeableFile& judged,
             ValueMergeReason reason);
-  /// The decisions since the last call, oldest first.
+  /// Returns the decisions since the last call, oldest first.
   std::vector<std::string> Take();
 
  private:

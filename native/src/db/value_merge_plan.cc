@@ -28,7 +28,7 @@ struct Reach {
 Reach ReachOf(const CompactionInput& input) {
   Reach reach;
   bool first = true;
-  std::set<const FileMeta*> seen;  // a file may stand several times in a version
+  std::set<const FileMeta*> seen;  // a version may have several entries of a file
   for (const CompactionInput::Level& level : input.inputs) {
     for (const KeyFileEntry& entry : level.entries) {
       reach.lower = first ? Slice(entry.lower) : std::min<Slice>(reach.lower, entry.lower);
@@ -42,8 +42,8 @@ Reach ReachOf(const CompactionInput& input) {
   return reach;
 }
 
-// Raw bytes of values that the inputs reference, by the value file that holds them. A blob file
-// that several files hold is divided evenly between them.
+// Raw bytes of values that the inputs reference, by value file. The bytes of a blob file in several
+// value files are divided evenly between these files.
 std::map<FileId, uint64_t> ReachedBytes(const Version& version, const Reach& reach) {
   std::map<FileId, uint64_t> reached;
   for (const auto& [id, named_bytes] : reach.by_blob_file) {

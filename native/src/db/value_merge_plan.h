@@ -8,25 +8,26 @@
 
 namespace lava {
 
-/// The value files that a compaction's inputs reference, and what becomes of each. The three lists
-/// have the same length and order.
+/// The value files that a compaction's inputs reference, and the decision about each of them. The
+/// three lists have the same length and order.
+/// Threads: a value. Ownership: borrows the files of the input's version.
 struct ValueMergePlan {
   std::vector<const ValueFileMeta*> candidates;
   std::vector<MergeableFile> files;
   std::vector<ValueMergeReason> reasons;  // set by the caller
 };
 
-/// Finds these files, ascending by id, and measures them. Leaves MergeableFile::busy and
-/// in_checkpoint to the caller. The ranges borrow keys of the input, which must outlive the plan.
-/// Pure; the time grows with the inputs and the value files.
+/// Finds the value files of a ValueMergePlan, ascending by id, and measures them. The caller sets
+/// MergeableFile::busy, in_checkpoint and the reasons. The ranges borrow keys of the input, which
+/// must outlive the plan. Pure. The time grows with the number of inputs and value files.
 ValueMergePlan FindMergeable(const CompactionInput& input);
 ValueMergePlan FindMergeable(CompactionInput&& input) = delete;
 
-/// The number of value files that a scan of the key file's range reads side by side, at most.
+/// The maximum number of value files that a scan of the key file's range reads concurrently.
 uint32_t ValueOverlapOf(const Version& version, const KeyFileEntry& entry);
 
-/// Whether the level is one of the last two that hold data. Values that are merged there stay for a
-/// while (DiffKV 3.4, lazy merge).
+/// Whether the level is one of the last two levels with data. Values that are merged there are not
+/// merged again soon (DiffKV 3.4, lazy merge).
 bool IsLowEnough(const Version& version, uint32_t output_level);
 
 }  // namespace lava

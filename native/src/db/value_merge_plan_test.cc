@@ -9,7 +9,7 @@ namespace {
 
 class ValueMergePlanTest : public ::testing::Test {
  protected:
-  // Puts a key file that references these blob files into the level.
+  // Adds a key file that references these blob files to the level.
   KeyFileEntry Add(uint32_t level, uint64_t number, std::vector<BlobReference> blob_files,
                    const std::vector<std::shared_ptr<ValueFileMeta>>& value_files,
                    std::string lower = "a", std::string upper = "z") {

@@ -13,7 +13,7 @@ namespace lava {
 
 ValueOrder OrderOf(const Version& version) {
   std::array<std::vector<KeyRange>, kLevelCountMax> ranges;
-  std::array<std::set<FileId>, kLevelCountMax> groups;  // by origin and number
+  std::array<std::set<FileId>, kLevelCountMax> groups;  // each by origin and number
   for (const auto& [id, entry] : version.value_files) {
     const ValueFileMeta& file = *entry.file;
     ranges[file.level].push_back({file.lower, file.upper});

@@ -7,8 +7,9 @@
 
 namespace lava {
 
-/// How well the value files of each level are sorted (DiffKV 3.1). A value file belongs to the
-/// level that its values were written to with their keys.
+/// The order of the value files of each level (DiffKV 3.1). A value file belongs to the level to
+/// which its values were written together with their keys.
+/// Threads: a value.
 struct ValueOrder {
   struct Level {
     uint32_t groups = 0;   // sorted groups; a file without a known group counts as one
@@ -17,7 +18,8 @@ struct ValueOrder {
   std::array<Level, kLevelCountMax> levels;
 };
 
-/// Pure. The time grows with the number of value files.
+/// Computes the order from the version. Pure, so any thread may call it. The time grows with the
+/// number of value files.
 ValueOrder OrderOf(const Version& version);
 
 }  // namespace lava
