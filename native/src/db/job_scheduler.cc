@@ -61,8 +61,8 @@ uint64_t JobScheduler::PendingCompactionBytes() const {
   return compaction_planner_.PendingBytes(TakePlanInputs(), running_jobs_);
 }
 
-// At a job's end. What there is no memory for is planned when another ends, or when a write waits
-// for it.
+// Called at a job's end. Jobs for which memory is refused are planned when another job ends, or
+// when a write waits for them.
 void JobScheduler::PlanAll() {
   (void)Tried([this] {
     mutex_.AssertHeld();
@@ -78,7 +78,8 @@ PlanInputs JobScheduler::TakePlanInputs() const {
   PlanInputs inputs;
   MutexLock state(tree_->mutex());
   tree_->AddTo(&inputs);
-  inputs.tables = with_.tables->Options();  // not older than the records of the version
+  // Read after the version, so that no record is newer than the options.
+  inputs.tables = with_.tables->Options();
   inputs.avoided = with_.faults->avoided();
   inputs.disk_full = with_.faults->is_disk_full();
   inputs.value_policy = value_policy_;
@@ -88,9 +89,9 @@ PlanInputs JobScheduler::TakePlanInputs() const {
   return inputs;
 }
 
-// Each plan is made on the version that is current when it begins. Files that leave that version
-// meanwhile are busy until the job that removes them ends. Files that come meanwhile are planned by
-// the next call.
+// Each plan uses the version that is current at its begin. Files that leave this version during the
+// plan are busy until the job that removes them ends. Files that are added during the plan are left
+// to the next call.
 void JobScheduler::PlanCompactions() {
   if (instance_->closed.load()) return;
   Status manifest_status;
@@ -110,7 +111,7 @@ void JobScheduler::PlanCompactions() {
     if (!done) return;
     manual_compactions_.Finish(*done);
   }
-  // One thread stays free for flushes where there are several.
+  // If there are several threads, one is left to flushes.
   const uint32_t running_max = std::max(instance_->ThreadCount(), 2u) - 1;
   while (running_jobs_.compactions() < running_max) {
     const PlanInputs inputs = TakePlanInputs();
@@ -119,17 +120,17 @@ void JobScheduler::PlanCompactions() {
     const bool for_order = task->cause == CompactionCause::kOrder;
     StartCompaction(std::move(*task));
     LAVA_DCHECK(!for_order || running_jobs_.compactions() == 1);
-    if (for_order) return;  // it only runs alone
+    if (for_order) return;  // a compaction for order runs alone
   }
   if (running_jobs_.compactions() > 0) return;
-  // Nothing is left to do, so work that failed before will not be tried again.
+  // Nothing is left to do, so earlier failures are over.
   MutexLock state(tree_->mutex());
   with_.faults->Worked(BackgroundFaults::Work::kCompaction);
 }
 
-// Moves everything that was sealed before CompactAll() to the last level, in one compaction that
-// runs alone. Files that come meanwhile are left to the next request, or this one might never end.
-// Returns the request's status once it is done.
+// Moves all data that was sealed before CompactAll() to the last level, in one compaction that runs
+// alone. Newer files are left to the next request, because otherwise this request might never end.
+// Returns the request's status once the request is done.
 std::optional<Status> JobScheduler::PlanManual(const ManualCompactions::Current& manual) {
   if (running_jobs_.compactions() > 0 || with_.missing_files->any_key_file()) return std::nullopt;
   std::optional<Status> failed;
@@ -142,13 +143,13 @@ std::optional<Status> JobScheduler::PlanManual(const ManualCompactions::Current&
   if (wait) return std::nullopt;
   if (!task) return Status::OK();
   StartCompaction(std::move(*task));
-  LAVA_DCHECK(running_jobs_.compactions() == 1);  // it runs alone
+  LAVA_DCHECK(running_jobs_.compactions() == 1);  // the manual compaction runs alone
   manual_compactions_.SetCompacted(true);
   return std::nullopt;
 }
 
-// Whether all that was sealed before the request is in files. If not, starts flushes, and *answer
-// is what PlanManual() returns.
+// Whether all memtables sealed before the request are in files. If not, starts flushes, and *answer
+// is the result for PlanManual().
 bool JobScheduler::IsFlushed(uint64_t sequence, std::optional<Status>* answer) {
   const auto flushed = [&]() LAVA_REQUIRES(tree_->mutex()) {
     return tree_->sealed().installed_through() >= sequence;
@@ -158,7 +159,7 @@ bool JobScheduler::IsFlushed(uint64_t sequence, std::optional<Status>* answer) {
     MutexLock state(tree_->mutex());
     if (flushed()) return true;
   }
-  with_.flushes->Schedule();  // there may have been no memory for it before
+  with_.flushes->Schedule();  // memory may have been refused earlier
   MutexLock state(tree_->mutex());
   if (flushed()) return true;
   if (tree_->sealed().running() > 0) return false;
@@ -168,16 +169,17 @@ bool JobScheduler::IsFlushed(uint64_t sequence, std::optional<Status>* answer) {
 }
 
 // While there is enough space, one collection runs at a time: it competes with compactions for the
-// disk, and each makes the choice of the next one better.
+// disk, and each end of a collection improves the choice of the next one.
 void JobScheduler::PlanCollections() {
-  // Where nothing is planned, the findings are dropped here, and with them files that they keep.
+  // If nothing is planned, the findings end here, and with them the files that they keep.
   std::unique_ptr<CollectionFindings> findings = collection_planner_.TakeFindings();
   if (instance_->closed.load()) return;
   {
     MutexLock state(tree_->mutex());
     if (tree_->versions.failed()) return;
     tree_->AdoptLeft();
-    // All key files decide which values live, so collections wait until none is missing or damaged.
+    // All key files together decide which values live, so collections wait until no key file is
+    // missing or damaged.
     if (with_.missing_files->any_key_file() || with_.faults->IsKeyFileDamaged(*tree_->version()) ||
         !with_.faults->MayStart(BackgroundFaults::Work::kCollection))
       return;
@@ -195,7 +197,7 @@ void JobScheduler::PlanCollections() {
     if (task == nullptr || !StartCollection(task)) break;
   }
   if (running_jobs_.collections() > 0) return;
-  // Nothing is left to do, so work that failed before will not be tried again.
+  // Nothing is left to do, so earlier failures are over.
   MutexLock state(tree_->mutex());
   with_.faults->Worked(BackgroundFaults::Work::kCollection);
 }
@@ -218,8 +220,8 @@ void JobScheduler::StartCompaction(CompactionTask task) {
   tree_->JobBegan();
 }
 
-// The job is neither queued nor running any more. The caller counts it out of the jobs in flight
-// once its successors are planned.
+// The job is neither queued nor running any more. The caller subtracts the job from the jobs in
+// flight once the successors are planned.
 void JobScheduler::EndCompaction(const std::shared_ptr<CompactionTask>& task) {
   running_jobs_.Remove(task);
   tree_->space.RemoveCopied(task->copied_bytes);
@@ -243,7 +245,8 @@ bool JobScheduler::StartCollection(const std::shared_ptr<CollectionTask>& task) 
   return true;
 }
 
-// After each scan: asks for a plan when scans have earned enough credit since the last one.
+// Called after each scan. Requests a plan if scans have earned enough credit since the last
+// request.
 void JobScheduler::LookForOrdering() {
   if (!order_budget_.IsLookDue()) return;
   instance_->Submit(os::Priority::kCompaction, [this] {
@@ -267,20 +270,20 @@ Status JobScheduler::CompactAll(uint64_t sealed_through, uint32_t timeout_ms, ui
   if (!manual_compactions_.IsKnown(*ticket))
     return Status::InvalidArgument("compact all: the ticket is of no call before");
   {
-    // On every call: work that failed before may be due again.
+    // Plans on every call, because failed work may be due again.
     MutexLock jobs(&mutex_);
     instance_->RetryThreads();
     PlanCompactions();
   }
   const Status status = manual_compactions_.Await(*ticket, deadline);
-  // The job that finished the request holds this mutex until it has planned what follows, and keeps
-  // files of the earlier version until then.
+  // Waits for the job that finished the request: it holds this mutex until its successors are
+  // planned, and keeps files of the earlier version until then.
   MutexLock jobs(&mutex_);
   return status;
 }
 
-// Called where nothing may fail. If the job cannot be submitted, the end of another job plans the
-// jobs that wait for memory.
+// Callers need a function that cannot fail. If the job cannot be submitted, the end of another job
+// plans the jobs that wait for memory.
 void JobScheduler::MemoryFreed() {
   (void)instance_->TrySubmit(os::Priority::kCompaction, [this] {
     MutexLock jobs(&mutex_);

@@ -26,21 +26,21 @@
 namespace lava {
 
 /// Decides which compactions and collections run, starts them on the executor, runs them, and plans
-/// what follows from their ends. Also starts jobs for those who wait: writes, CompactAll(), and
-/// other instances that need space.
+/// their successors. Also starts jobs for stalled writes, for CompactAll(), and for other instances
+/// that need space.
 ///
-/// Compactions and collections have one scheduler, because they share the files that are busy: a
-/// plan of either looks at the running jobs of both, under one mutex.
+/// Compactions and collections have one scheduler, because neither may use files that the other
+/// uses: each plan checks the running jobs of both kinds under one mutex.
 ///
-/// Threads:    any. A plan looks at all files, so no thread may hold the writers' mutex or the
-///             tree's when it calls this class. Functions that may be called under the mutex of
-///             installs say so.
-/// Ownership:  borrows what the constructor takes. Keeps the tasks of jobs, and so their files.
-/// Errors:     of a job: background faults. Functions that plan throw std::bad_alloc without
-///             memory, except where they say that they do not.
+/// Threads:    any. A caller holds neither Writer's mutex nor the tree's, because a plan looks at
+///             all files. Functions that may be called under the mutex of installs say so.
+/// Ownership:  borrows the constructor's arguments. Keeps the tasks of jobs, and thereby their
+///             files.
+/// Errors:     errors of a job become background faults. Functions that plan throw std::bad_alloc
+///             if memory is refused, unless their comment says otherwise.
 class JobScheduler {
  public:
-  /// What jobs need beside the instance and its tree. All must outlive the scheduler.
+  /// Other components that jobs use. All must outlive the scheduler.
   struct Neighbours {
     TableRegistry* tables = nullptr;
     BackgroundFaults* faults = nullptr;
@@ -48,18 +48,19 @@ class JobScheduler {
     SnapshotRegistry* snapshots = nullptr;
     FlushScheduler* flushes = nullptr;
     FileRemover* remover = nullptr;
-    MemoryWaiter* memory_waiter = nullptr;  // is told when jobs that were put off may have memory
+    MemoryWaiter* memory_waiter = nullptr;  // called when postponed jobs may get memory
   };
   JobScheduler(InstanceContext* instance, TreeState* tree, const Neighbours& neighbours);
 
-  /// Starts all jobs that are due. Does not throw: what there is no memory for is planned when
-  /// another job ends, or when a write waits for it.
+  /// Starts all jobs that are due. Does not throw. Jobs for which memory is refused are planned
+  /// when another job ends, or when a write waits for them.
   void Schedule() LAVA_EXCLUDES(mutex_, tree_->mutex());
   void ScheduleCompactions() LAVA_EXCLUDES(mutex_, tree_->mutex());
   void ScheduleCollections() LAVA_EXCLUDES(mutex_, tree_->mutex());
-  /// Jobs that wait for memory may have some now. Does not throw.
+  /// Jobs that wait for memory may get some now: plans again. Does not throw.
   void MemoryFreed();
-  /// After each scan: asks for a plan when scans have earned enough credit since the last one.
+  /// Called after each scan. Requests a plan if scans have earned enough credit since the last
+  /// request.
   void LookForOrdering();
   void SetValuePolicy(ValuePolicy policy) LAVA_EXCLUDES(mutex_, tree_->mutex());
 
@@ -70,19 +71,19 @@ class JobScheduler {
   ValueDecisions* value_decisions() { return &value_decisions_; }
   uint64_t PendingCompactionBytes() const LAVA_EXCLUDES(mutex_, tree_->mutex());
 
-  /// Starts the jobs that a write waits for. *relieved: the write may go on.
-  /// Errors:     these jobs cannot succeed. A write only reports failures of jobs that began after
-  ///             the write came first, at since_us; an older failed job is tried again. So the
-  ///             first write after space was freed succeeds.
+  /// Starts the jobs that a write waits for. *relieved: the write may continue.
+  /// Errors:     these jobs cannot succeed. A write reports only failures of jobs that began after
+  ///             since_us, the begin of the write's first attempt; jobs that failed earlier are
+  ///             retried. The first write after space was freed therefore succeeds.
   Status Relieve(StallCondition condition, uint64_t since_us, bool* relieved)
       LAVA_EXCLUDES(mutex_, tree_->mutex());
-  /// A write waits for space: jobs that free some, or that expose garbage, come first.
+  /// A write waits for space: makes the jobs urgent that free space or expose garbage.
   void MakeSpaceJobsUrgent();
-  // As SpaceMember, on the executor. Do not throw.
+  // As in SpaceMember; run on the executor. Do not throw.
   void RequestSpace();
   void RequestGiveUp(uint64_t snapshot);
 
-  /// Lets go of all jobs: none runs any more.
+  /// Drops all tasks and findings. No job may run any more.
   void Clear() LAVA_EXCLUDES(mutex_);
 
  private:
@@ -117,7 +118,8 @@ class JobScheduler {
   OrderBudget order_budget_;
   ValueDecisions value_decisions_;
 
-  // Guards plans and running jobs.
+  // Guards plans and running jobs. Held from the begin of a plan until its jobs are in
+  // running_jobs_.
   mutable Mutex mutex_ LAVA_ACQUIRED_BEFORE(tree_->mutex());
   RunningJobs running_jobs_ LAVA_GUARDED_BY(mutex_){tree_->mutable_job_counts()};
   CompactionPlanner compaction_planner_ LAVA_GUARDED_BY(mutex_);

@@ -13,7 +13,7 @@ using Work = BackgroundFaults::Work;
 
 class JobSchedulerTest : public JobsForTest {
  protected:
-  // Level 0 has as many files as make a compaction due, which is not planned yet.
+  // Adds as many files to level 0 as make a compaction due. The compaction is not planned yet.
   void FillLevel0(Table* table) {
     for (int i = 0; i < 4; ++i) AddFile(table, {"pa", "pb"}, "v" + std::to_string(i));
   }
@@ -55,7 +55,7 @@ TEST_F(JobSchedulerTest, NoFileIsTheInputOfTwoJobs) {
   EXPECT_EQ(parts->Scan(table), "pa=v3 pb=v3 ");
 }
 
-// Who waits for jobs asks for the jobs in flight: they must not be none between two jobs.
+// A waiting thread checks the jobs in flight. The count must not drop to 0 between two jobs.
 TEST_F(JobSchedulerTest, AJobCountsUntilItsSuccessorsArePlanned) {
   options_.level1_bytes = 1;
   PartsForTest* const parts = Open();
@@ -164,7 +164,7 @@ TEST_F(JobSchedulerTest, ARequestTakesEverythingToTheLastLevelInOneCompactionTha
   parts->plans_after_flushes = true;
   ASSERT_TRUE(executor_.RunOne(os::Priority::kFlush));
   EXPECT_EQ(counts().compactions, 1u);
-  // What comes meanwhile is left to the next request.
+  // Newer files are left to the next request.
   parts->plans_after_flushes = false;
   for (int i = 0; i < 5; ++i) AddFile(table, {"pd"}, "4");
   parts->jobs.Schedule();
@@ -304,7 +304,7 @@ class JobSchedulerCollectionTest : public JobSchedulerTest {
     options_.collection_garbage_percent = 25;
     options_.l0_compaction_trigger = 2;
   }
-  // A compaction has left a value file of which one value of four lives.
+  // A compaction leaves a value file with four values, of which one lives.
   void MakeGarbage(PartsForTest* parts) {
     table_ = parts->NewTable("t", {.separation_bytes = 100});
     const std::string large(1000, 'a');
@@ -351,7 +351,7 @@ TEST_F(JobSchedulerCollectionTest, AFailedCollectionChangesNothingAndIsTriedAgai
   EXPECT_EQ(parts->instance.counters.collections, 1u);
 }
 
-// All key files decide which values live.
+// All key files together decide which values live.
 TEST_F(JobSchedulerCollectionTest, NothingIsCollectedWhileAKeyFileIsMissing) {
   PartsForTest* const parts = Open();
   MakeGarbage(parts);

@@ -1,5 +1,4 @@
-// The part of JobScheduler that writes which wait, and other instances, ask to free memory and
-// space.
+// The part of JobScheduler that frees memory and space for waiting writes and for other instances.
 
 #include <cstdint>
 #include <memory>
@@ -17,9 +16,8 @@
 
 namespace lava {
 
-// Starts the jobs that a write waits for. Errors: these jobs cannot succeed. A write only reports
-// failures of jobs that began after it came first, at since_us; an older failed job is tried again.
-// So the first write after space was freed succeeds.
+// See the header. The functions below report a failure only if its job began after since_us, the
+// begin of the write's first attempt. Jobs that failed earlier are retried.
 Status JobScheduler::Relieve(StallCondition condition, uint64_t since_us, bool* relieved) {
   instance_->RetryThreads();
   if (condition == StallCondition::kWaitForFlush) return RelieveMemtables(since_us);
@@ -29,7 +27,7 @@ Status JobScheduler::Relieve(StallCondition condition, uint64_t since_us, bool* 
 
 Status JobScheduler::RelieveMemtables(uint64_t since_us) {
   if (!with_.faults->is_disk_full()) return with_.flushes->Relieve(since_us);
-  // Garbage may fill the disk.
+  // The disk may be full of garbage, so garbage is collected before the flush is retried.
   MutexLock jobs(&mutex_);
   PlanCollections();
   PlanCompactions();
@@ -50,24 +48,24 @@ Status JobScheduler::RelieveLevel0(uint64_t since_us) {
   PlanCompactions();
   instance_->MakeUrgent(os::Priority::kL0Compaction);
   instance_->MakeUrgent(
-      os::Priority::kCompaction);  // it may hold files that L0 is to be merged with
+      os::Priority::kCompaction);  // such a job may use files with which L0 must be merged
   MutexLock state(tree_->mutex());
   if (tree_->job_counts().compactions > 0) return Status::OK();
   if (with_.faults->avoids_any()) return with_.faults->DamageOf(*tree_->version());
   return with_.faults->StatusOf(BackgroundFaults::Work::kCompaction);
 }
 
-// A write waits for space: jobs that free some, or that expose garbage, come first.
+// A write waits for space: makes the jobs urgent that free space or expose garbage.
 void JobScheduler::MakeSpaceJobsUrgent() {
   for (const os::Priority priority :
        {os::Priority::kCollection, os::Priority::kL0Compaction, os::Priority::kCompaction})
     instance_->MakeUrgent(priority);
 }
 
-// Starts what makes space. Errors: nothing can. Holds mutex_ from the plan to the answer:
-// otherwise a job could end in between, before its successors are planned.
+// Starts jobs that free space. Errors: no job can free space. Holds mutex_ from the plan to the
+// answer. Otherwise a job could end in between, before its successors are planned.
 Status JobScheduler::MakeSpace(uint64_t since_us, bool* go_on) {
-  with_.remover->RemoveObsolete();  // their readers may have ended
+  with_.remover->RemoveObsolete();  // readers of obsolete files may have ended
   MutexLock jobs(&mutex_);
   std::shared_ptr<const Version> version;
   bool flushing = false;
@@ -84,11 +82,11 @@ Status JobScheduler::MakeSpace(uint64_t since_us, bool* go_on) {
     flushing = tree_->sealed().running() > 0;
   }
   PlanCollections();
-  PlanCompactions();  // they expose more garbage when nothing is collected
+  PlanCompactions();  // they expose more garbage if nothing is collected
   MakeSpaceJobsUrgent();
   MutexLock state(tree_->mutex());
   if (tree_->job_counts().compactions + tree_->job_counts().collections > 0) return Status::OK();
-  // The files of a flush are not planned for yet.
+  // The files of a running or recent flush are not in the plan yet.
   if (flushing || tree_->sealed().running() > 0 || version != tree_->version()) return Status::OK();
   // Garbage may be freed once the missing files have arrived.
   if (with_.missing_files->AnyOf(*tree_->version())) return Status::OK();
@@ -103,7 +101,8 @@ Status JobScheduler::MakeSpace(uint64_t since_us, bool* go_on) {
     case Remedy::kAwaitSnapshots:
       return Status::OK();
     case Remedy::kGiveUpSnapshot:
-      // A checkpoint can be taken again. A write that fails would restore the job from one.
+      // Giving up a snapshot costs one checkpoint, which can be repeated. A failed write would make
+      // the Flink job restart from a checkpoint.
       if (GiveUpOldestSnapshot()) {
         instance_->Submit(os::Priority::kFlush, [this] { with_.remover->RemoveObsolete(); });
         return Status::OK();
@@ -121,8 +120,7 @@ bool JobScheduler::GiveUpOldestSnapshot() {
   return true;
 }
 
-// A job has removed files. Flushes that found no space are tried again before a write reports
-// their error.
+// A job has removed files. Retries flushes that found no space, before a write reports their error.
 void JobScheduler::RetryOnceSpaceIsMade() {
   bool retry;
   {
@@ -140,13 +138,13 @@ void JobScheduler::RequestSpace() {
     {
       MutexLock state(tree_->mutex());
       looked_by = tree_->space.Report(tree_->SpaceWorkNow());
-      // Failed work is repeated once for each write that waits in any instance. Otherwise it would
-      // fail again without a pause.
+      // Failed work is retried once for each write that waits in any instance. Otherwise the work
+      // could fail repeatedly without a pause.
       if (looked_by.writes.stop && looked_by.retry) with_.faults->RetryAll();
     }
     with_.flushes->Schedule();
     PlanCollections();
-    PlanCompactions();  // they expose more garbage when nothing is collected
+    PlanCompactions();  // they expose more garbage if nothing is collected
     MutexLock state(tree_->mutex());
     if (looked_by.writes.stop) MakeSpaceJobsUrgent();
     tree_->space.Answer(tree_->SpaceWorkNow(), looked_by);
