@@ -24,16 +24,16 @@ namespace lava {
 
 namespace {
 
-// The verdict of one run about the keys under a prefix, when newer runs have nothing there.
+// The verdict of one run about the keys under a prefix, if newer runs have nothing there.
 enum class Verdict : uint8_t {
   kNothing,  // ask an older run
   kLive,     // a key is there
   kDeleted,  // no key is there, nor in older runs
-  kUnclear,  // some older keys are deleted: only a merge tells whether all are
+  kUnclear,  // some older keys are deleted: only a merge shows whether all are
 };
 
-// A run is given up as unclear after so many deletions. The scan that is asked then remembers where
-// it found nothing.
+// After this many deletions the verdict of a run is kUnclear. The scan that decides then remembers
+// the range without keys.
 constexpr uint32_t kDeletionsMax = 16;
 
 bool IsDeletion(RecordKind kind) {
@@ -45,7 +45,7 @@ Verdict JudgeMemTable(const MemTable& run, Slice prefix, Slice end) {
   run.CopyRange(prefix, false, end, 1, true, &copied);
   if (copied.entries.empty())
     return run.has_range_tombstones() ? Verdict::kUnclear : Verdict::kNothing;
-  // What was logged is not in a file yet that could have expired.
+  // A logged value is in no value file yet, so it is not marked as expired.
   if (!IsDeletion(copied.entries[0].kind)) return Verdict::kLive;
   copied = {};
   run.CopyRange(prefix, false, end, kDeletionsMax, true, &copied);
@@ -54,7 +54,7 @@ Verdict JudgeMemTable(const MemTable& run, Slice prefix, Slice end) {
   return copied.end && run.HasPrefixDelete(prefix) ? Verdict::kDeleted : Verdict::kUnclear;
 }
 
-// Whether the record refers to a value that has expired. It hides older records all the same.
+// Whether the record refers to a value that has expired. Such a record still hides older records.
 bool HasExpired(const Version& version, const TableImpl& table, const Record& record) {
   ValueReference reference;
   return record.kind == RecordKind::kPutReference && DecodeReference(record.value, &reference) &&
@@ -92,8 +92,8 @@ Status Scanner::ContainsPrefix(Table* table, Slice prefix, Snapshot* snapshot) c
   const std::string end = PrefixEnd(key);
   LAVA_ASSIGN_OR_RETURN(const ViewRef view, context_.ViewOf(snapshot));
   Counters::Add(&context_.counters->reads, 1);
-  // Nothing is known beyond the dead range, and a newer run may hide records there of older ones:
-  // only a merge tells.
+  // Behind the dead range nothing is known. A newer run may hide records of older runs there, so
+  // only a merge gives the answer.
   std::string known;
   const bool knows =
       snapshot == nullptr && impl->dead().watches() && impl->dead().Find(key, &known);

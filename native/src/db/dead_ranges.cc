@@ -16,12 +16,12 @@
 namespace lava {
 namespace {
 
-// What a range costs beside its keys: the map's node.
+// The memory of a range besides its keys: the map's node.
 constexpr uint64_t kNodeBytes = 128;
-// A longer key is not remembered.
+// Ranges with longer keys are not remembered.
 constexpr size_t kRememberedKeyBytesMax = 4096;
-// So many writes may cut a range before only the part in front of the write is kept. What is cut
-// off is found again by the scan that needs it.
+// A range may be split this many times. The next write keeps only the part in front of the written
+// key. A scan that needs the part behind the key finds it again.
 constexpr uint32_t kSplitsMax = 8;
 
 }  // namespace
@@ -30,7 +30,7 @@ uint64_t DeadRanges::BytesOf(const std::string& begin, const Range& range) {
   return kNodeBytes + begin.capacity() + range.end.capacity();
 }
 
-// The range that the key lies in.
+// The range that contains the key; end() if there is none.
 DeadRanges::Ranges::iterator DeadRanges::At(Slice key) {
   auto behind = ranges_.upper_bound(key);
   if (behind == ranges_.begin()) return ranges_.end();
@@ -53,14 +53,14 @@ void DeadRanges::Wrote(Slice key) {
     try {
       walk->written_.assign(key);
     } catch (...) {
-      walk->written_.clear();  // it remembers nothing
+      walk->written_.clear();  // the walk then remembers nothing
     }
   }
   const auto range = At(key);
   if (range != ranges_.end()) Split(range, key);
 }
 
-// No error: without memory for the parts they are forgotten.
+// If memory for the parts is refused, they are dropped.
 void DeadRanges::Split(Ranges::iterator range, Slice key) {
   try {
     const std::string begin = range->first;
@@ -74,7 +74,7 @@ void DeadRanges::Split(Ranges::iterator range, Slice key) {
     if (behind.splits <= kSplitsMax && next < behind.end)
       Insert(std::move(next), std::move(behind));
   } catch (...) {
-    // What could not be kept is found again by the scan that needs it.
+    // A scan that needs the dropped range finds it again.
     const auto whole = At(key);
     if (whole != ranges_.end()) Erase(whole);
   }
@@ -104,8 +104,8 @@ void DeadRanges::Erase(Ranges::iterator range) {
   ranges_.erase(range);
 }
 
-// Not the oldest ones: scans that go round over more ranges than the index holds would miss every
-// time.
+// Drops every second range rather than the oldest ones: scans that repeatedly pass more ranges than
+// fit would otherwise miss each time.
 void DeadRanges::ForgetHalf() {
   bool forget = true;
   for (auto range = ranges_.begin(); range != ranges_.end(); forget = !forget) {
@@ -150,7 +150,7 @@ void DeadRanges::Walk::Remember(Slice begin, Slice end) {
   try {
     Take(begin, end);
   } catch (const std::bad_alloc&) {
-    // Whatever of it is not there is found again.
+    // A later scan finds the missing part again.
   }
   ranges_->SetWatches();
 }
@@ -158,7 +158,7 @@ void DeadRanges::Walk::Remember(Slice begin, Slice end) {
 void DeadRanges::Walk::Take(Slice begin, Slice end) {
   std::string first(begin);
   Range range{.end = std::string(end)};
-  // Takes in what it meets: a range before it that reaches up to it, and those that begin in it.
+  // Merges the new range with the ranges that overlap or touch it.
   Ranges& ranges = ranges_->ranges_;
   auto next = ranges.upper_bound(begin);
   if (next != ranges.begin() && std::prev(next)->second.end >= begin) --next;
@@ -200,7 +200,7 @@ SteppedOver::Next DeadSteps::Step(Slice key) {
   return begins_again_ ? Next::kEnd : Next::kGoOn;
 }
 
-// The first run begins with the scan: nothing is there before its first record.
+// The first run begins at the begin of the scan, because no key precedes its first record.
 void DeadSteps::BeginRun(Slice key) {
   begin_.assign(shown_ ? key : from_);
   if (!shown_ && from_exclusive_) begin_.push_back('\0');

@@ -14,16 +14,16 @@
 namespace lava {
 
 /// Ranges of a table's internal keys in which the newest state of the instance has no visible
-/// record, but deletions that scans had to step over. Scans jump over the ranges that are known, so
-/// the cost of a scan does not grow with earlier removals.
+/// record, but deletions that scans had to skip. Scans jump over known ranges, so the cost of a
+/// scan does not grow with earlier removals.
 ///
-/// A scan finds a range, and a write into the range splits it. Only deletions count: a value that
-/// has expired could be shown again by a clock that was set back.
+/// A scan finds a range, and a write into the range splits it. A range contains deletions only,
+/// because expired values can become visible again if the clock is set back.
 ///
-/// Threads:    any; writes are told by the writing thread, after readers can see them.
-/// Ownership:  the ranges are charged to the counter, which must outlive this object.
-/// Memory:     bounded. When the bound is reached, or the budget is short, every second range is
-///             forgotten; a scan that needs one finds it again.
+/// Threads:    any. The writing thread reports each write after readers can see the write.
+/// Ownership:  borrows the counter to which the ranges are charged.
+/// Memory:     bounded. At the bound, or when the budget is short, every second range is dropped. A
+///             scan that needs a dropped range finds it again.
 class DeadRanges {
  public:
   DeadRanges() = default;
@@ -31,34 +31,35 @@ class DeadRanges {
   DeadRanges(const DeadRanges&) = delete;
   DeadRanges& operator=(const DeadRanges&) = delete;
 
-  /// Before the first scan. bytes_max: for all ranges together.
+  /// Called once, before the first scan. bytes_max: limit of all ranges together.
   void Init(MemoryCounter* memory, uint64_t bytes_max) {
     memory_ = memory;
     bytes_max_ = bytes_max;
   }
 
-  /// Whether Wrote() must be called: there are ranges, or scans that look for some.
+  /// Whether writes must call Wrote(): ranges exist, or scans look for ranges.
   bool watches() const { return watches_.load(std::memory_order_relaxed); }
   /// A visible record was written at this key.
   void Wrote(Slice key);
 
-  /// Whether the key lies in a range. *end is then the end of the range.
+  /// Whether the key lies in a range. If so, *end is the end of the range.
   bool Find(Slice key, std::string* end) const;
-  /// Forgets all ranges.
+  /// Drops all ranges.
   void Clear();
   size_t size() const;
   uint64_t bytes() const;
 
-  /// A scan that looks for ranges in [lower, upper) of the newest state. The walk must be made
-  /// before the scan takes its view, so that the walk is told of each write that the view may lack.
-  /// Threads: one, beside the writer. Ownership: borrows the ranges.
+  /// A scan that looks for ranges in [lower, upper) of the newest state. The walk must be created
+  /// before the scan takes its view, so that the walk notices each write that the view may lack.
+  /// Threads: one, concurrently with the writer. Ownership: borrows the ranges.
   class Walk {
    public:
     Walk(DeadRanges* ranges, Slice lower, Slice upper);
     ~Walk();
     Walk(const Walk&) = delete;
     Walk& operator=(const Walk&) = delete;
-    /// The scan found no visible record in [begin, end). Without memory nothing is remembered.
+    /// The scan found no visible record in [begin, end). If memory is refused, parts of the range
+    /// may be missing.
     void Remember(Slice begin, Slice end);
 
    private:
@@ -67,14 +68,14 @@ class DeadRanges {
 
     DeadRanges* const ranges_;
     const std::string lower_;
-    std::string written_;  // the least key that was written since; none when it is upper
+    std::string written_;  // the smallest key written since; upper: none
   };
 
  private:
   struct Range {
     std::string end;
-    uint32_t splits = 0;  // writes that cut it
-    uint64_t bytes = 0;   // that it is charged with
+    uint32_t splits = 0;  // the number of writes that split the range
+    uint64_t bytes = 0;   // the charge for the range
   };
   using Ranges = std::map<std::string, Range, std::less<>>;
 
@@ -97,10 +98,10 @@ class DeadRanges {
   std::vector<Walk*> walks_ LAVA_GUARDED_BY(mutex_);
 };
 
-/// Calls Wrote() for a visible record at the end of its own lifetime, when readers can see the
-/// record, also if the write then fails for want of memory.
-/// Threads:    the writing one.
-/// Ownership:  borrows both.
+/// Calls Wrote() for a visible record at the end of its own lifetime. Readers can see the record by
+/// then, even if the write fails afterwards because memory is refused.
+/// Threads:    the writing thread.
+/// Ownership:  borrows the ranges and the key.
 class LiveNote {
  public:
   LiveNote(DeadRanges& ranges, Slice key) : ranges_(ranges), key_(key) {}
@@ -116,30 +117,32 @@ class LiveNote {
   const Slice key_;
 };
 
-/// Counts the records that one scan steps over, lets the scan jump over known ranges, and remembers
-/// the ranges that it finds.
+/// Counts the records that one scan skips, lets the scan jump over known ranges, and remembers the
+/// ranges that the scan finds.
 /// Threads:    one.
 /// Ownership:  borrows the ranges and the bounds.
 class DeadSteps final : public SteppedOver {
  public:
-  /// Steps after which a scan looks for a range that it is in.
+  /// Each time that a scan has skipped this many records in a row, it checks whether it is in a
+  /// known range.
   static constexpr uint32_t kLookSteps = 16;
-  /// Steps in a row that are worth a range.
+  /// A run of at least this many skipped records is remembered as a range.
   static constexpr uint32_t kWorthSteps = 64;
 
-  /// ranges: null when the scan is not of the newest state; then it only counts.
+  /// ranges: null if the scan does not read the newest state; the object then only counts.
   DeadSteps(DeadRanges* ranges, Slice upper) : ranges_(ranges), upper_(upper) {}
 
-  /// Moves *from, where the scan should begin (or behind it, if *exclusive), to the end of a range
-  /// that it lies in. False: the scan shows nothing.
+  /// If the begin of the scan lies in a known range, moves the begin to the end of that range.
+  /// *from: the begin; *exclusive: the scan begins behind *from. False: the scan has nothing to
+  /// show.
   /// Ownership: borrows *from.
   bool Begin(std::string* from, bool* exclusive);
-  /// From now on the walk remembers ranges that the scan finds.
+  /// From now on, ranges that the scan finds are remembered by the walk.
   void UseWalk(DeadRanges::Walk* walk) { walk_ = walk; }
-  /// The scan has stepped over much and shown nothing yet. It was ended, and must begin again with
-  /// a walk that remembers the range.
+  /// The scan has skipped many records and shown none. It was ended, and must start again with a
+  /// walk that remembers the range.
   bool begins_again() const { return begins_again_; }
-  /// Later scans of the table should have a walk.
+  /// Whether later scans of the table should have a walk.
   bool met_many() const { return met_many_; }
   uint64_t total() const { return total_; }
 
@@ -161,11 +164,11 @@ class DeadSteps final : public SteppedOver {
   DeadRanges* const ranges_;
   const Slice upper_;
   DeadRanges::Walk* walk_ = nullptr;
-  Slice from_;  // where the scan begins, unless that is in a range
+  Slice from_;  // the begin of the scan; unset if a range contains it
   bool from_exclusive_ = false;
-  std::string begin_;   // of the run of dead records that the scan is in
-  uint32_t run_ = 0;    // steps in it
-  uint32_t jumps_ = 0;  // ranges in it that were known
+  std::string begin_;   // first key of the current run of dead records
+  uint32_t run_ = 0;    // skipped records in the run
+  uint32_t jumps_ = 0;  // known ranges in the run
   std::string target_;
   uint64_t total_ = 0;
   bool shown_ = false, met_many_ = false, begins_again_ = false;

@@ -13,7 +13,7 @@ class DeadRangesTest : public ::testing::Test {
     DeadRanges::Walk walk(&ranges_, "a", "z");
     walk.Remember(begin, end);
   }
-  /// Where the range that the key lies in ends.
+  /// The end of the range that contains the key.
   std::string EndAt(Slice key) {
     std::string end;
     return ranges_.Find(key, &end) ? end : "none";
@@ -47,7 +47,7 @@ TEST_F(DeadRangesTest, AWriteSplitsItsRange) {
   EXPECT_EQ(EndAt("c"), "e");
   EXPECT_EQ(EndAt("e"), "none");
   EXPECT_EQ(EndAt(Slice("e\0", 2)), "k");
-  ranges_.Wrote("c");  // nothing is left before it
+  ranges_.Wrote("c");  // no part is left before this key
   EXPECT_EQ(EndAt("c"), "none");
   EXPECT_EQ(EndAt("ca"), "e");
   ranges_.Wrote("m");
@@ -72,7 +72,7 @@ TEST_F(DeadRangesTest, AWalkRemembersNothingBehindAWriteThatItMayNotHaveSeen) {
   EXPECT_EQ(EndAt("c"), "none");
 }
 
-// A map that is filled again would else leave a range between each two of its entries.
+// Otherwise a refilled map would leave a range between every two entries.
 TEST_F(DeadRangesTest, ManyWritesIntoARangeLeaveFewParts) {
   Remember("c", "k");
   for (int i = 0; i < 4000; ++i) ranges_.Wrote("d" + std::to_string(100000 + i));

@@ -11,13 +11,14 @@
 
 namespace lava {
 
-/// An estimate of how much a walk will read of a view's files. entries: how many entries the walk
-/// will show; 0: unknown.
+/// An estimate of the bytes that a walk will read of a view's files.
+/// Threads: a value.
+/// entries: the number of entries that the walk will show; 0: unknown.
 struct ExpectedEntries {
   uint64_t entries = 0;
   FileTotals totals;
-  /// Bytes that the walk will read of a run with so many bytes; 0: unknown. The totals may be of an
-  /// older version, so they serve for this estimate only.
+  /// The bytes that the walk will read of a run of run_bytes bytes; 0: unknown. The totals may be
+  /// those of an older version, so they only serve for this estimate.
   uint64_t BytesOf(uint64_t run_bytes) const {
     if (entries == 0 || totals.records == 0) return 0;
     if (entries >= totals.records) return run_bytes;
@@ -26,10 +27,12 @@ struct ExpectedEntries {
   }
 };
 
-/// Calls visit(run), which returns Result<bool>, for the runs of files that may have keys in
-/// [lower, upper), newest first, until it returns false. An empty upper has no end. With a prefix,
-/// whose range is then [lower, upper), files whose filters exclude the prefix are left out. The
-/// runs borrow the version.
+/// Calls visit(run) for the runs of files that may have keys in [lower, upper), newest first, until
+/// visit returns false. visit returns Result<bool>. An empty upper means no end. prefix: if not
+/// empty, [lower, upper) is its range, and files whose filters exclude the prefix are skipped.
+/// Threads: any.
+/// Ownership: the runs borrow the version.
+/// Errors: the errors of visit and of reading filters and indexes; NeedsFile for a missing file.
 template <typename Visit>
 Status ForEachFileRun(const Version& version, Slice lower, Slice upper, Slice prefix,
                       const TableReader::IterateOptions& options, const ExpectedEntries& expected,

@@ -31,11 +31,11 @@
 namespace lava {
 namespace {
 
-// A value of more bytes is charged as long as it is on its way to the caller.
+// Larger values are charged until the caller has released them.
 constexpr uint64_t kChargedBytesMin = 64 << 10;
 
-// Keeps a large value, or the block that holds it, charged. The lease is charged, because a caller
-// may let go of the value after the instance has gone.
+// Keeps a large value, or the block that holds it, and its charge. The lease is charged, because a
+// caller may release the value after the instance was destroyed.
 struct ChargedValue {
   std::shared_ptr<Lease> lease;
   std::optional<ScopedCharge> charge;
@@ -52,11 +52,11 @@ std::shared_ptr<ChargedValue> NewCharged(const std::shared_ptr<Lease>& lease, ui
   return value;
 }
 
-// Hands a sink values of value files. No more than a piece is in memory where the value is stored
-// uncompressed.
+// Passes values of value files to a sink. If a value is stored uncompressed, at most one piece of
+// it is in memory.
 class PiecewiseReader {
  public:
-  // counter: is charged with what is in memory at once.
+  // counter: charged with the bytes that are in memory at one time.
   PiecewiseReader(const ReadView& view, Slice key, MemoryCounter* counter, ValueSink* sink)
       : view_(view),
         key_(key),
@@ -105,8 +105,7 @@ class PiecewiseReader {
     return sink_->Add(value);
   }
 
-  // Adds small parts that follow each other. Those that are near each other in a file are read at
-  // once.
+  // Adds consecutive small parts. Parts that are close to each other in a file are read together.
   Status AddGroup() {
     const ScopedCharge charge(counter_, group_bytes_);
     std::string bytes(group_bytes_, '\0');
@@ -173,7 +172,7 @@ Status PointReader::ResolveInFile(const ReadView& view, const ValueReference& re
     lookup->Resolve(value, std::move(pin));
     return Status::OK();
   }
-  // The size is checked before it is charged: a damaged reference may say anything.
+  // The size is checked before it is charged, because a damaged reference may contain any size.
   LAVA_RETURN_IF_ERROR(ValueFetch(*view.version).CheckSize(reference));
   if (GoesInPieces(reference.raw_bytes, sink)) return AddInPieces(view, reference, lookup, sink);
   const auto held = NewCharged(context_.lease, reference.raw_bytes);
@@ -234,7 +233,7 @@ Status PointReader::Contains(Table* table, KeyRef key, Snapshot* snapshot) const
 
 Status PointReader::AddInPieces(const ReadView& view, const ValueReference& reference,
                                 Lookup* lookup, ValueSink* sink) const {
-  const ValueReference wanted = reference;  // the original may be a part of the lookup
+  const ValueReference wanted = reference;  // a copy: the lookup may own the original
   lookup->Resolve({}, nullptr);
   if (!sink->Begin(wanted.raw_bytes)) return Status::OK();
   return PiecewiseReader(view, lookup->key(), context_.memory, sink).Add(wanted);
@@ -242,7 +241,8 @@ Status PointReader::AddInPieces(const ReadView& view, const ValueReference& refe
 
 Status PointReader::AddInPieces(const ReadView& view, const ListLayout& list, Lookup* lookup,
                                 ValueSink* sink) const {
-  // The sizes are checked before the sink reserves memory: a damaged reference may say anything.
+  // The sizes are checked before the sink reserves memory, because a damaged reference may contain
+  // any size.
   const ValueFetch fetch(*view.version);
   for (const ListLayout::Part& part : list.parts())
     if (part.reference) LAVA_RETURN_IF_ERROR(fetch.CheckSize(*part.reference));

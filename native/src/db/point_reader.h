@@ -8,12 +8,14 @@ class ListLayout;
 class Lookup;
 struct ValueReference;
 
-/// Asks the runs of the view, from the newest to the oldest, until the lookup knows enough.
+/// Looks up the key in the runs of the view, from the newest to the oldest, until the lookup is
+/// complete.
+/// Threads: any. Errors: those of reading files; NeedsFile.
 Status LookUpIn(const ReadView& view, Lookup* lookup);
-/// Whether the newest record that the lookup found is a reference to a value that has expired.
+/// Whether the newest record of the lookup is a reference to a value that has expired.
 bool HasExpired(const ReadView& view, const TableImpl& table, const Lookup& lookup);
 
-/// Answers questions about single keys.
+/// Reads single keys.
 /// Threads:    any.
 /// Ownership:  borrows the context.
 /// Errors:     see the functions of the same names in lava/db.h.
@@ -21,13 +23,13 @@ class PointReader {
  public:
   explicit PointReader(const ReadContext* context) : context_(*context) {}
 
-  /// sink: takes a value that is larger than context.whole_bytes_max, in pieces; may be null.
+  /// sink: receives a value larger than context.whole_bytes_max in pieces; may be null.
   Status Get(Table* table, KeyRef key, PinnedValue* value, ValueSink* sink,
              Snapshot* snapshot) const;
   Status Contains(Table* table, KeyRef key, Snapshot* snapshot) const;
 
  private:
-  // Replace a reference that the lookup found by the value that it refers to.
+  // These functions replace a reference in the lookup by its value.
   Status ResolveReference(const ReadView& view, Lookup* lookup, ValueSink* sink) const;
   Status ResolveInFile(const ReadView& view, const ValueReference& reference, Lookup* lookup,
                        ValueSink* sink) const;
@@ -36,7 +38,7 @@ class PointReader {
   bool GoesInPieces(uint64_t bytes, const ValueSink* sink) const {
     return bytes > context_.whole_bytes_max && sink != nullptr;
   }
-  // Hand the value to the sink; the lookup has an empty value then.
+  // These functions pass the value to the sink. The value in the lookup is empty afterwards.
   Status AddInPieces(const ReadView& view, const ValueReference& reference, Lookup* lookup,
                      ValueSink* sink) const;
   Status AddInPieces(const ReadView& view, const ListLayout& list, Lookup* lookup,

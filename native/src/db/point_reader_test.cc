@@ -11,7 +11,7 @@
 namespace lava {
 namespace {
 
-constexpr uint64_t kLargeBytes = 700 << 10;  // more than a piece
+constexpr uint64_t kLargeBytes = 700 << 10;  // larger than a piece
 
 std::string BytesOf(uint64_t count) {
   std::string bytes(count, '\0');
@@ -19,7 +19,7 @@ std::string BytesOf(uint64_t count) {
   return bytes;
 }
 
-/// Keeps what it gets, and what is charged for scans meanwhile.
+/// Keeps the pieces, and records the bytes that are charged for scans in the meantime.
 class CollectingSink final : public ValueSink {
  public:
   explicit CollectingSink(const ReadsForTest& reads) : reads_(reads) {}
@@ -58,7 +58,8 @@ class PointReaderTest : public ::testing::Test {
     *value = pinned.data();
     return Status::OK();
   }
-  /// The value, or the code of the error. Contains() has to agree on whether the key is there.
+  /// Returns the value, or the code of the error. Expects that Contains() agrees on the existence
+  /// of the key.
   std::string Shown(Table* table, const std::string& rest, Snapshot* snapshot = nullptr,
                     uint32_t prefix = 0) {
     std::string value;
@@ -78,7 +79,7 @@ class PointReaderTest : public ::testing::Test {
   Status GetTo(Table* table, const std::string& rest, ValueSink* sink, PinnedValue* pinned) {
     return reader().Get(table, {UserKey(1, rest)}, pinned, sink, nullptr);
   }
-  /// A reference to a value of the map in the log of the active memtable.
+  /// Puts a reference to a logged value of the map into the active memtable.
   void PutLogged(const std::string& rest, Slice value) {
     const auto segment = tree_.BeginSegment();
     tree_.active()->PutReference(
@@ -138,7 +139,7 @@ TEST_F(PointReaderTest, TheNewestRunThatKnowsTheKeyDecides) {
 }
 
 TEST_F(PointReaderTest, ADeletedPrefixHidesTheKeysThatWereWrittenWithIt) {
-  const uint32_t internal = TreeForTest::kPrefixBytes;  // of two bytes behind the partition
+  const uint32_t internal = TreeForTest::kPrefixBytes;  // partition, table and two more bytes
   tree_.Put(K("aa1"), "1", internal);
   tree_.Put(K("ab1"), "2", internal);
   tree_.SealAndFlush();
@@ -328,7 +329,7 @@ TEST_F(PointReaderTest, AValueOutlivesTheInstanceThatItCameFrom) {
     const PointReader reads(&instance.reads());
     ASSERT_TRUE(reads.Get(instance.map(), {UserKey(1, "filed")}, &filed, nullptr, nullptr).ok());
     ASSERT_TRUE(reads.Get(instance.map(), {UserKey(1, "logged")}, &logged, nullptr, nullptr).ok());
-    filed.Reset();  // its block is one of the instance's cache
+    filed.Reset();  // its block belongs to the instance's cache
   }
   EXPECT_EQ(logged.data(), BytesOf(kLargeBytes));
 }
@@ -410,7 +411,7 @@ TEST_F(PointReaderTest, ASinkMayRefuseOrFail) {
   EXPECT_FALSE(unused.began) << "the value is in memory as a whole";
 }
 
-/// A list with parts of every kind, some of which are larger than a piece.
+/// Puts a list with parts of every kind, some of them larger than a piece.
 std::string PutMixedList(ReadsForTest* tree, const std::string& key) {
   for (const uint64_t bytes : {kWholeBytesMax + 1, uint64_t{300}}) {
     tree->Append(key, TreeForTest::Segment(BytesOf(bytes)));

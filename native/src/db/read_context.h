@@ -12,20 +12,20 @@
 
 namespace lava {
 
-/// What every read of an instance needs. The instance has one, which its readers share.
+/// The objects that every read of an instance uses. The readers of an instance share one context.
 /// Threads:    any.
-/// Ownership:  borrows everything but the lease; the instance outlives its readers.
+/// Ownership:  borrows everything but the lease. The instance outlives its readers.
 struct ReadContext {
   const PartitionRange* partitions;
   const TableRegistry* tables;
   const ViewCell* newest_view;
   const SnapshotRegistry* snapshots;
   Counters* counters;
-  MemoryCounter* memory;         // is charged with what a read has in memory meanwhile
-  std::shared_ptr<Lease> lease;  // is charged with values that callers may keep
+  MemoryCounter* memory;         // charged with the memory of a read while it runs
+  std::shared_ptr<Lease> lease;  // charged with values that callers may keep
   uint64_t whole_bytes_max;      // larger values go to a sink in pieces, if there is a sink
 
-  /// The view of a snapshot, or without a snapshot the newest one.
+  /// The view of the snapshot; for null the newest view.
   /// Errors: InvalidArgument for a snapshot of another instance; Closed; NoSpace for a snapshot
   /// that was given up.
   Result<ViewRef> ViewOf(Snapshot* snapshot) const {

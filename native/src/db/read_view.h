@@ -20,18 +20,21 @@ namespace lava {
 /// Threads:    TreeState::mutex() guards the fields that change.
 struct SealedRun {
   std::shared_ptr<MemTable> memtable;
-  std::vector<std::shared_ptr<ValueLogSegment>> segments;  // the memtable refers to these
-  uint64_t sequence = 0;                                   // number of the seal; not persisted
+  std::vector<std::shared_ptr<ValueLogSegment>> segments;  // the memtable refers to them
+  uint64_t sequence = 0;                                   // number of the seal; not stored
   uint64_t wal_last = 0;  // the last record of the write-ahead log in this sealed run
-  FlushCause cause = FlushCause::kMemtableFull;  // of the seal
-  // This sealed run is the newest of a snapshot, so no file has records of it and of newer ones.
+  FlushCause cause = FlushCause::kMemtableFull;  // cause of the seal
+  // This sealed run is the newest of a snapshot, so no file has records of both this run and newer
+  // runs.
   bool ends_snapshot = false;
   std::vector<uint64_t> dropped_tables;  // the run has range tombstones over all of their keys
-  /// Of SeparationTuner: values that were put and are large enough to be separated, by table.
+  /// For SeparationTuner: the number of values that were put and are large enough to be separated,
+  /// by table.
   std::map<uint64_t, uint64_t> separated_puts;
 };
 
-/// Sums over the files of a version, from which a scan estimates how much it will read.
+/// Sums over the files of a version, from which a scan estimates the bytes that it will read.
+/// Threads: a value.
 struct FileTotals {
   uint64_t records = 0;
   std::array<uint64_t, kLevelCountMax> level_bytes{};
@@ -46,18 +49,18 @@ inline FileTotals TotalsOf(const Version& version) {
   return totals;
 }
 
-/// All runs that a read looks at: the active memtable, then the sealed runs, then the files.
-/// Threads:    any. Nothing but the count of references changes once the view is published.
-/// Ownership:  counted by ViewRef.
+/// All runs that a read visits: the active memtable, then the sealed runs, then the files.
+/// Threads:    any. A published view is constant except for its reference count.
+/// Ownership:  ViewRef counts the references.
 struct ReadView {
   std::shared_ptr<MemTable> active;                // null in a snapshot's view
   std::vector<std::shared_ptr<SealedRun>> sealed;  // newest first
   std::shared_ptr<const Version> version;
-  FileTotals totals;  // of this version or of a recent one
+  FileTotals totals;  // of this version or of an earlier one
   mutable std::atomic<uint32_t> references{0};
 };
 
-/// A counted reference to a view; the last one deletes the view. May be null.
+/// A counted reference to a view. The last reference deletes the view. May be null.
 /// Threads:    one per reference.
 class ViewRef {
  public:
@@ -91,7 +94,7 @@ struct FlushedView {
 /// By the snapshot's number.
 using FlushedViews = std::map<uint64_t, FlushedView>;
 
-/// The current view. A spin lock is held for a few instructions: while a reference is counted or
+/// The current view. A spin lock is held for a few instructions, while a reference is copied or
 /// swapped.
 /// Threads:    any.
 class ViewCell {
@@ -103,7 +106,7 @@ class ViewCell {
   void Set(ViewRef view) {
     SpinLockGuard guard(&lock_);
     std::swap(current_, view);
-  }  // the parameter, and with it the reference to the old view, ends after the guard
+  }  // the reference to the old view is dropped after the guard has released the lock
 
  private:
   mutable SpinLock lock_;

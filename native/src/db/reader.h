@@ -10,10 +10,10 @@
 
 namespace lava {
 
-/// The read path of an instance: lookups of single keys, and scans, on one context. A read asks the
-/// active memtable, then the sealed ones from the newest on, then the version.
+/// The read path of an instance: lookups of single keys, and scans. A read visits the active
+/// memtable, then the sealed memtables from the newest on, then the files of the version.
 /// Threads:    any; immutable.
-/// Ownership:  borrows what the constructor takes.
+/// Ownership:  borrows the constructor's arguments.
 class Reader {
  public:
   Reader(InstanceContext* instance, const TreeState* tree, const TableRegistry* tables,

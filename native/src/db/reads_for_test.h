@@ -15,9 +15,9 @@
 
 namespace lava {
 
-/// What the reads of an instance need, without the instance: a tree, tables, and a context that
-/// sees the tree as it was at the last Publish(), Seal() or SealAndFlush(). For tests of this
-/// folder. Threads: one changes the tree; any reads, as long as nothing is flushed.
+/// The objects that the reads of an instance use, without the instance: a tree, tables, and a
+/// context. Reads see the tree as of the last Publish(), Seal() or SealAndFlush(). For tests of
+/// this folder. Threads: one thread changes the tree. Other threads may read until the next flush.
 class ReadsForTest : public TreeForTest {
  public:
   static constexpr uint64_t kMapId = 7, kListId = 9;
@@ -44,11 +44,11 @@ class ReadsForTest : public TreeForTest {
   Counters& counters() { return counters_; }
   MemoryBudget& memory() { return memory_; }
   uint64_t scan_bytes() const { return memory_.counter(MemoryPurpose::kScans).used(); }
-  /// Of values that callers keep.
+  /// The charge for values that callers keep.
   uint64_t lease_bytes() const { return reads_.lease->used_bytes(); }
 
-  /// Reads without a snapshot see the tree of this moment, and what is written to its active
-  /// memtable from now on.
+  /// From now on, reads without a snapshot see the current tree, and later writes to its active
+  /// memtable.
   void Publish() {
     auto view = NewView();
     view->active = std::shared_ptr<MemTable>(std::shared_ptr<void>(), active());
@@ -69,13 +69,13 @@ class ReadsForTest : public TreeForTest {
                                           ViewRef(NewView().release()),
                                           std::map<uint64_t, TableRegistration>(), 0);
   }
-  /// The newest file of L0 has not arrived.
+  /// Makes the newest file of L0 a missing file.
   void LoseNewestFile() { version()->levels[0][0].file->reader.TakeForTest(); }
   void LoseValueFiles() {
     for (const auto& [id, entry] : version()->value_files) entry.file->reader.TakeForTest();
   }
 
-  /// A segment of the value log to which the active memtable may refer.
+  /// Makes a segment of the value log to which the active memtable may refer.
   std::shared_ptr<ValueLogSegment> BeginSegment() {
     std::shared_ptr<ValueLogSegment> segment = NewSegment();
     auto segments = std::make_shared<ValueLogSegments>();
@@ -83,7 +83,7 @@ class ReadsForTest : public TreeForTest {
     active()->Attach(segments);
     return segment;
   }
-  /// A segment that no memtable has.
+  /// Makes a segment that no memtable has.
   std::shared_ptr<ValueLogSegment> NewSegment() {
     const FileId id{{1, 3}, ++last_segment_ * kLogBlobFilesMax};
     return *ValueLogSegment::Create(&file_system(), "/db/" + id.ValueFileName(), id,
@@ -107,7 +107,7 @@ class ReadsForTest : public TreeForTest {
     EncodeReference(reference, &bytes);
     return bytes;
   }
-  /// Says in the version that values of the blob file with timestamps up to this one have expired.
+  /// Marks values of the blob file with timestamps up to timestamp_ms as expired in the version.
   void Expire(const FileId& blob_file, uint64_t table, int64_t timestamp_ms) {
     auto expired = std::make_shared<BlobFile>();
     expired->expired_to_ms[table] = timestamp_ms;
@@ -157,7 +157,7 @@ class ReadsForTest : public TreeForTest {
   uint64_t last_segment_ = 0;
 };
 
-/// A user's key.
+/// Returns a user key.
 inline std::string UserKey(uint8_t partition, std::string_view rest) {
   return std::string(1, static_cast<char>(partition)).append(rest);
 }

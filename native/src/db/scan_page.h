@@ -17,9 +17,9 @@ class ScanPageWriter {
       : request_(request),
         partition_bytes_(partition_bytes),
         page_(page),
-        // Else the skipped bytes are those of the prefix.
+        // If the last key is not kept, the skipped bytes are those of the prefix.
         keep_last_(request.skip_key_bytes > request.prefix_bytes) {
-    // The bounds may lie in the page that they continue.
+    // Copied, because the bounds may point into the page that is cleared below.
     if (!keep_last_) skipped_ = request.lower.substr(0, request.skip_key_bytes);
     page_->bytes.clear();
     page_->entries = 0;
@@ -41,16 +41,17 @@ class ScanPageWriter {
            beside_ + page_->bytes.size() + 8 + KeyBytes(internal_key) + value_bytes <=
                request_.bytes_max;
   }
-  /// Bytes of the page outside of its entries. They count towards bytes_max, too.
+  /// Sets the bytes of the page outside of its entries. They also count towards bytes_max.
   void SetBeside(uint64_t bytes) { beside_ = bytes; }
 
-  /// False when the page is full and the entry was not taken.
+  /// False: the page is full, and the entry was not added.
   bool Add(Slice internal_key, Slice value) {
     if (!AddKey(internal_key, value.size())) return false;
     page_->bytes.append(value);
     return true;
   }
-  /// The same for a value that is still to be copied to value_bytes bytes at *offset of the page.
+  /// As Add(), but the caller copies the value to the page afterwards: value_bytes bytes at
+  /// *offset.
   bool Reserve(Slice internal_key, uint64_t value_bytes, uint64_t* offset) {
     if (!AddKey(internal_key, value_bytes)) return false;
     *offset = page_->bytes.size();
@@ -81,7 +82,7 @@ class ScanPageWriter {
     if (keep_last_) last_.assign(internal_key);
     return true;
   }
-  // The bytes of the user's key that an entry has: all but the skipped ones.
+  // The bytes of the user key in an entry: all but the skipped ones.
   size_t KeyBytes(Slice internal_key) const {
     const size_t user_bytes = internal_key.size() - kTableIdBytes;
     return user_bytes - std::min<size_t>(request_.skip_key_bytes, user_bytes);
@@ -92,8 +93,8 @@ class ScanPageWriter {
   ScanPage* const page_;
   const bool keep_last_;
   uint64_t beside_ = 0;
-  size_t last_offset_ = 0, last_bytes_ = 0;  // of the last key in the page
-  std::string last_;                         // internal key, if keep_last_
+  size_t last_offset_ = 0, last_bytes_ = 0;  // position and length of the last key in the page
+  std::string last_;                         // the last internal key, if keep_last_
   std::string skipped_;                      // the skipped bytes of all keys, unless keep_last_
 };
 

@@ -36,15 +36,15 @@
 
 namespace lava {
 
-// The internal keys of a scan: [from, upper), without `from` if exclusive.
+// The internal keys of a scan: [from, upper); without `from` if exclusive.
 struct Scanner::Range {
   std::string from, upper;
   bool exclusive = false;
-  std::string prefix;  // internal; empty without prefix
+  std::string prefix;  // internal prefix; empty without a prefix
 };
 
-// Records of the active memtable that are copied at once. The thread keeps the memory, so that a
-// page allocates nothing; a thread has one of these at a time.
+// Records of the active memtable that are copied together. Each thread reuses the memory, so that a
+// page needs no allocation. A thread has at most one ActivePage at a time.
 struct Scanner::ActivePage {
   static constexpr size_t kRecordsMax = 128;
   static constexpr size_t kKeptBytesMax = 256 << 10;
@@ -57,7 +57,7 @@ struct Scanner::ActivePage {
     copied.bytes.clear();
     copied.entries.clear();
     copied.end = false;
-    // One more than fits tells whether the page is the last.
+    // One record more than fits shows whether the page is the last one.
     count = std::min<size_t>(kRecordsMax, size_t{writer->entries_left()} + 1);
     active.CopyRange(from, exclusive, upper, count, keys_only, &copied);
   }
@@ -79,17 +79,18 @@ bool IsDeletion(RecordKind kind) {
   return kind == RecordKind::kDelete || kind == RecordKind::kPrefixDelete;
 }
 
-// False: the run has nothing in the range and can be left out.
+// False: the run has nothing in the range and can be skipped.
 bool Matters(const MemTable& run, Slice lower, Slice upper, bool is_prefix) {
   if (run.has_range_tombstones()) return true;
-  // A deletion that begins before a range may reach into it. None reaches into a prefix.
+  // A prefix deletion that begins before the range may reach into the range, but not into the range
+  // of a prefix.
   if (!is_prefix && run.has_prefix_deletes()) return true;
   MemTable::Copied copied;
   run.CopyRange(lower, false, upper, 1, true, &copied);
   return !copied.entries.empty();
 }
 
-// Adds the sealed runs that have something in the range, newest first.
+// Adds the sealed runs with records in the range, newest first.
 void AddSealedRuns(const ReadView& view, Slice lower, Slice upper, bool is_prefix, bool keys_only,
                    std::vector<std::unique_ptr<MergeRun>>* runs) {
   for (const std::shared_ptr<SealedRun>& run : view.sealed) {
@@ -109,7 +110,7 @@ Status AddFileRuns(const Version& version, Slice lower, Slice upper, Slice prefi
                         });
 }
 
-// Reads the value of a memtable's record that refers to one of the memtable's segments.
+// Reads the value of a memtable's record that refers to a log segment of the memtable.
 Status ReadFromMemtable(const ReadView& view, Slice key, RecordKind kind, Slice stored,
                         std::string* value) {
   if (HasParts(kind)) {
@@ -123,7 +124,8 @@ Status ReadFromMemtable(const ReadView& view, Slice key, RecordKind kind, Slice 
   return ReadLoggedValue(view, key, reference, value);
 }
 
-// How files are read without filling the cache. They are read ahead if there is memory for that.
+// Options for reading files without filling the cache. Files are read ahead if the budget grants
+// the memory.
 TableReader::IterateOptions PastTheCache(const Version& version, MemoryCounter* counter,
                                          ScopedCharge* memory) {
   constexpr uint32_t kReadaheadBytes = 128 << 10;
@@ -134,8 +136,8 @@ TableReader::IterateOptions PastTheCache(const Version& version, MemoryCounter* 
       .fill_cache = false, .readahead_bytes = granted ? kReadaheadBytes : 0, .look_in_cache = true};
 }
 
-// Fills a page with the records of a scan. Values of value files get their place in the page while
-// the keys are walked, and are fetched together at the end.
+// Fills a page with the records of a scan. The walk over the keys reserves space in the page for
+// values of value files. The values are fetched together at the end.
 class PageFiller {
  public:
   PageFiller(const ReadView& view, uint64_t table, bool keys_only, ScanPageWriter* writer,
@@ -149,10 +151,10 @@ class PageFiller {
         memory_(memory),
         counters_(*counters) {}
 
-  /// Records that follow are of this table.
+  /// The following records belong to this table.
   void SetTable(uint64_t table) { table_ = table; }
 
-  /// False when the record does not fit into the page.
+  /// False if the record does not fit into the page.
   Result<bool> Add(const Record& record) {
     if (HasParts(record.kind) && !keys_only_) return AddList(record);
     if (record.kind != RecordKind::kPutReference)
@@ -206,7 +208,7 @@ class PageFiller {
     ListLayout::Logged value;
   };
 
-  // Charges an entry that is larger than a usual page; it has a page for itself.
+  // Charges an entry that is larger than a usual page. Such an entry has a page for itself.
   void ChargeLarge(Slice key, uint64_t value_bytes) {
     constexpr uint64_t kUsualPageBytes = 1 << 20;
     if (value_bytes > kUsualPageBytes && writer_.Fits(key, value_bytes)) [[unlikely]]
@@ -259,8 +261,8 @@ Status Scanner::MakeRange(const TableImpl& table, const ScanRequest& request, Ra
   return Status::OK();
 }
 
-// A scan of a prefix of the newest state remembers where it found nothing, and later scans jump
-// over that part.
+// A prefix scan of the newest state remembers ranges without visible records, and later scans jump
+// over them.
 Status Scanner::Scan(Table* table, const ScanRequest& request, ScanPage* page,
                      Snapshot* snapshot) const {
   TableImpl* impl;
@@ -301,8 +303,8 @@ Status Scanner::ScanView(TableImpl* impl, const ScanRequest& request, Range* sca
   files.ahead_memory = context_.memory;
   if (!request.fill_cache) files = PastTheCache(*view->version, context_.memory, &windows);
   std::vector<std::unique_ptr<MergeRun>> runs;
-  // The active memtable is copied before it is known whether other runs have anything: if none has,
-  // that saves a walk.
+  // The active memtable is copied before the other runs are checked. If no other run has records in
+  // the range, the copy is the page, and no walk is needed.
   ActivePage active_page(&writer);
   bool active = false;
   if (view->active != nullptr) {
@@ -311,13 +313,15 @@ Status Scanner::ScanView(TableImpl* impl, const ScanRequest& request, Range* sca
   }
   if (active) runs.push_back(NewMemTableRun(view->active, request.keys_only));
   AddSealedRuns(*view, lower, range.upper, is_prefix, request.keys_only, &runs);
-  // A prefix or a bound may end a scan early. Once a page was full, that is less likely.
+  // Scans with a prefix or an upper bound may end early, so no size is expected for their first
+  // page. After a full page an early end is less likely.
   ExpectedEntries expected;
   if (files.goes_on || (!is_prefix && request.upper.empty()))
     expected = {request.entries_max, view->totals};
   LAVA_RETURN_IF_ERROR(
       AddFileRuns(*view->version, lower, range.upper, range.prefix, files, expected, &runs));
-  // One run needs no merge. Without a prefix, the scan has to jump over keys of other tables.
+  // One run needs no merge. This path is for prefixes only, because other scans must jump over keys
+  // of other tables.
   if (is_prefix && runs.size() <= 1) {
     if (active) {
       return CountShown(impl, request, *page,
@@ -340,15 +344,15 @@ Status Scanner::ScanView(TableImpl* impl, const ScanRequest& request, Range* sca
                     ScanMerged(*impl, *view, range, records.get(), request.keys_only, &writer));
 }
 
-// Scans that show values have a say in where the values should be.
+// Counts entries that were shown with their values, for SeparationTuner.
 Status Scanner::CountShown(TableImpl* table, const ScanRequest& request, const ScanPage& page,
                            Status status) {
   if (status.ok() && !request.keys_only) table->CountScanned(page.entries);
   return status;
 }
 
-// Shows what one run has, when no other run has anything: the tombstones of a run hide nothing in
-// it.
+// Shows the records of the only run with records in the range. The tombstones of a run hide no
+// record of the same run.
 Status Scanner::ScanOnly(const TableImpl& table, const ReadView& view, RecordIterator* records,
                          const Range& range, bool keys_only, ScanPageWriter* writer,
                          DeadSteps* steps) const {
@@ -379,16 +383,16 @@ Status Scanner::ScanOnly(const TableImpl& table, const ReadView& view, RecordIte
   return page.Finish(true);
 }
 
-// False: the active memtable has nothing under the prefix.
+// False: the active memtable has no record for the prefix.
 bool Scanner::CopyActive(const MemTable& active, const Range& range, bool keys_only,
                          ActivePage* page) {
   page->Copy(active, range.from, range.exclusive, range.upper, keys_only);
   if (!page->copied.entries.empty() || active.has_range_tombstones()) return true;
-  // The prefix's own tombstone may be before the page, or at its exclusive start.
+  // The tombstone of the prefix itself may precede the page, or be at its exclusive begin.
   return active.HasPrefixDelete(range.prefix);
 }
 
-// Shows what the active memtable has, when no other run has anything.
+// Shows the records of the active memtable, if no other run has records in the range.
 Status Scanner::ScanActive(const ReadView& view, const Range& range, bool keys_only,
                            ActivePage* page, DeadSteps* steps) {
   const MemTable& active = *view.active;
@@ -453,8 +457,8 @@ Status Scanner::ScanMerged(const TableImpl& table, const ReadView& view, const R
     if (!range.upper.empty() && key >= range.upper) break;
     const Slice found_id = key.substr(bytes, kTableIdBytes);
     if (found_id != id) {
-      // Goes to this table in the partition found, or in the next partition if the walk is behind
-      // the table there.
+      // Seeks to this table in the current partition, or in the next partition if the walk is
+      // behind the table.
       const uint32_t partition = PartitionOf(key, bytes) + (found_id < id ? 0 : 1);
       if (partition > context_.partitions->last()) break;
       const std::string target = TableStart(partition, bytes, table.id());
@@ -532,7 +536,7 @@ Status Scanner::ScanTables(const TablesScanRequest& request, TablesScanPage* pag
   records->Seek(from);
   if (single.lower_exclusive && records->Valid() && records->record().key == from) records->Next();
   const Status shown = ShowTables(tables, *view, records.get(), &writer, page);
-  if (shown.IsNeedsFile()) return shown;  // its message is the name of the file, and nothing else
+  if (shown.IsNeedsFile()) return shown;  // the message must be only the name of the file
   if (!shown.ok()) {
     const bool goes_on = single.lower_exclusive;
     return shown.WithContext("a scan from table '" +
@@ -545,13 +549,13 @@ Status Scanner::ScanTables(const TablesScanRequest& request, TablesScanPage* pag
   return Status::OK();
 }
 
-// Fills a page from the current record of the walk on.
+// Fills a page, beginning with the current record of the walk.
 Status Scanner::ShowTables(const std::vector<TableImpl*>& tables, const ReadView& view,
                            RecordIterator* records, ScanPageWriter* writer,
                            TablesScanPage* page) const {
   PageFiller filler(view, tables[0]->id(), false, writer, context_.counters, context_.memory);
   const uint32_t bytes = context_.partitions->bytes();
-  ScanSection at;  // where the walk is; before the first record in no table
+  ScanSection at;  // the current table and partition; no table before the first record
   at.table = UINT32_MAX;
   while (records->Valid()) {
     const Slice key = records->record().key;
@@ -575,7 +579,7 @@ Status Scanner::ShowTables(const std::vector<TableImpl*>& tables, const ReadView
     const uint32_t before = page->page.entries;
     LAVA_ASSIGN_OR_RETURN(const bool added, filler.Add(records->record()));
     if (!added) return filler.Finish(false);
-    if (page->page.entries > before) {  // the record had not expired
+    if (page->page.entries > before) {  // an entry was added: the record has not expired
       if (at.entries == 0) page->sections.push_back(at);
       at.entries = ++page->sections.back().entries;
     }

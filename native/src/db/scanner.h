@@ -10,7 +10,7 @@ class DeadSteps;
 class RecordIterator;
 class ScanPageWriter;
 
-/// Answers questions about ranges of keys.
+/// Scans ranges of keys.
 /// Threads:    any.
 /// Ownership:  borrows the context.
 /// Errors:     see the functions of the same names in lava/db.h.

@@ -17,7 +17,7 @@ using testing::Random;
 
 using Rows = std::vector<std::pair<std::string, std::string>>;
 
-/// The entries of a page; keys lack what the request left out.
+/// The entries of a page. Keys lack the skipped bytes.
 Rows RowsOf(const ScanPage& page) {
   Rows rows;
   Slice rest = page.bytes;
@@ -40,7 +40,7 @@ class ScannerTest : public ::testing::Test {
   Status Scan(Table* table, const ScanRequest& request, Snapshot* snapshot = nullptr) {
     return scanner().Scan(table, request, &page_, snapshot);
   }
-  /// All pages of a scan, or the text of the error.
+  /// The entries of all pages of a scan, or the text of the error.
   Rows ScanAll(Table* table, ScanRequest request, Snapshot* snapshot = nullptr) {
     Rows rows;
     std::string last;
@@ -67,7 +67,7 @@ class ScannerTest : public ::testing::Test {
   Status ContainsPrefix(const std::string& rest, Snapshot* snapshot = nullptr) {
     return scanner().ContainsPrefix(tree_.map(), UserKey(1, rest), snapshot);
   }
-  /// What the model has of a table in [lower, upper) of user keys, or with a prefix.
+  /// The model's entries of a table with user keys in [lower, upper), or with a prefix.
   Rows Expected(uint64_t table, const std::string& lower, const std::string& upper,
                 const std::string& prefix) const {
     Rows rows;
@@ -81,7 +81,7 @@ class ScannerTest : public ::testing::Test {
     std::sort(rows.begin(), rows.end());
     return rows;
   }
-  /// The key is in partition 1, and its first two bytes are its prefix.
+  /// Puts a key into partition 1. The first two bytes of the key are its prefix.
   void PutUnderPrefix(const std::string& rest, const std::string& value) {
     tree_.Put(K(rest), value, TreeForTest::kPrefixBytes);
   }
@@ -188,7 +188,7 @@ class RandomChanges {
     }
     tree_.Publish();
   }
-  /// The user's key or prefix.
+  /// A random user key, or a prefix of one.
   std::string UserKeyOf(bool prefix) {
     std::string user;
     AppendUserKey(prefix ? Key().substr(0, kPrefix) : Key(), 1, 0, &user);

@@ -6,8 +6,9 @@
 
 namespace lava {
 
-/// Looks for the file that the error of a failed job names. Walks all files of the version, so no
-/// mutex may be held. Does not throw; without memory the search is not finished.
+/// Searches for the file that the error of a failed job names. Visits all files of the version, so
+/// the caller holds no mutex. Does not throw. If memory is refused, the search is not finished.
+/// Threads: any.
 DamageSearch SearchDamage(const TreeState* tree, const TableRegistry& tables,
                           const Status& status) noexcept LAVA_EXCLUDES(tree->mutex());
 

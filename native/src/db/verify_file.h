@@ -8,11 +8,11 @@
 
 namespace lava {
 
-/// VerifyFile() for any file system. A file whose name ends with ".vsst" is a value SST, any other
-/// a key SST. tables: for the names of tables in messages; see VerifyFile().
+/// VerifyFile() for any file system. Files whose names end with ".vsst" are value SSTs, all other
+/// files are key SSTs. tables: source of the tables' names in messages; see VerifyFile().
 /// Threads:    any.
 /// Ownership:  borrows the file system during the call.
-/// Errors:     Corruption, naming file and offset; those of the file system.
+/// Errors:     Corruption, naming file and offset; errors of the file system.
 Status VerifyStoredFile(fs::FileSystem* file_system, const std::string& path,
                         std::span<const TableInfo> tables);
 

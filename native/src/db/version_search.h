@@ -7,7 +7,8 @@
 
 namespace lava {
 
-/// The entries of a level >= 1 that overlap [lower, upper); an empty upper has no end.
+/// The entries of a level >= 1 that overlap [lower, upper). An empty upper means no end.
+/// Threads: any. Ownership: borrows the level.
 inline FileRange Overlapping(const FileList& level, Slice lower, Slice upper) {
   const auto begin = level.PartitionPoint(
       [lower](const KeyFileEntry& entry) { return Slice(entry.upper) <= lower; });
@@ -16,8 +17,9 @@ inline FileRange Overlapping(const FileList& level, Slice lower, Slice upper) {
   return {begin, end};
 }
 
-/// Calls visit(entry) for every entry that overlaps [lower, upper), newest first, until it
-/// returns false. An empty upper has no end.
+/// Calls visit(entry) for every entry that overlaps [lower, upper), newest first, until it returns
+/// false. An empty upper means no end.
+/// Threads: any.
 template <typename Visit>
 void ForEachEntryIn(const Version& version, Slice lower, Slice upper, Visit visit) {
   const auto begins_before_upper = [&](const KeyFileEntry& entry) {
