@@ -57,7 +57,7 @@ Status DBImpl::GetExternal(Table* table, KeyRef key, EntryLocation* location) {
   *location = {reference->blob_file.number, reference->logged_offset, reference->logged_bytes, 0};
   if (reference->is_logged()) return Status::OK();
   const auto file = view->version->value_files.find(reference->blob_file);
-  if (file == view->version->value_files.end()) return Status::NotFound();  // it was collected
+  if (file == view->version->value_files.end()) return Status::NotFound();  // collected
   ValueHandle handle;
   LAVA_ASSIGN_OR_RETURN(const ValueReader* const reader, RequireReader(*file->second.file));
   LAVA_RETURN_IF_ERROR(reader->Locate(internal.slice(), reference->blob_file, &handle));
@@ -102,8 +102,8 @@ Status DBImpl::ReleaseEntries(uint64_t through) {
   return Status::OK();
 }
 
-// The manifest has the released position before a changelog segment is removed. Otherwise the next
-// opening would report the segment's entries as missing.
+// Logs the released position in the manifest before a changelog segment is removed. Otherwise the
+// next opening would report the segment's entries as missing.
 Status DBImpl::LogReleased(uint64_t through) {
   if (!components_.wal.enabled() ||
       through <= components_.tree.versions.state().entries_released.value_or(0))

@@ -40,7 +40,7 @@ void FlushScheduler::Schedule(bool force) {
   ScheduleLocked(force);
 }
 
-// force: failed flushes are tried again at once.
+// force: failed flushes are retried at once.
 void FlushScheduler::ScheduleLocked(bool force) {
   if (instance_->closed.load()) return;
   if (!force && !with_.faults->MayStart(BackgroundFaults::Work::kFlush)) return;
@@ -49,10 +49,11 @@ void FlushScheduler::ScheduleLocked(bool force) {
 
 void FlushScheduler::Start(const std::shared_ptr<FlushGroup>& group) {
   LAVA_DCHECK(!group->running && !group->runs.empty());
-  // A queued job keeps nothing alive: Close() lets go of all memory whether or not it runs.
+  // A queued job keeps no memtable alive, so that Close() can free all memory whether or not the
+  // job runs.
   instance_->Submit(os::Priority::kFlush, [this, weak = std::weak_ptr<FlushGroup>(group)] {
     if (const std::shared_ptr<FlushGroup> queued = weak.lock()) return Run(queued);
-    // Another flush's end installed the group while this retry was queued.
+    // Another flush installed the group while this retry was queued.
     {
       MutexLock state(tree_->mutex());
       tree_->sealed().EndedEarly();
@@ -121,7 +122,7 @@ void FlushScheduler::Run(const std::shared_ptr<FlushGroup>& group) {
 
 void FlushScheduler::TuneSeparation(const std::vector<Flushed>& installed) {
   if (installed.empty()) return;
-  // Not the view: that would keep memtables in memory meanwhile.
+  // Takes the version and not the view, which would keep memtables in memory.
   const std::shared_ptr<const Version> version = tree_->view()->version;
   const auto get = [](const Counters::Counter& c) { return c.load(std::memory_order_relaxed); };
   const SeparationTuner::Instance instance{
@@ -139,13 +140,13 @@ Status FlushScheduler::Flush(FlushGroup* group, FlushInfo* told, std::vector<Flu
   {
     MutexLock state(tree_->mutex());
     LAVA_DCHECK(group->running && !group->runs.empty());
-    flushed = group->done;  // only the install failed the last time
+    flushed = group->done;  // only installing failed in the last attempt
     for (const std::shared_ptr<SealedRun>& run : group->runs) {
       LAVA_DCHECK(run->sequence > 0 && run->memtable->sealed());
       input.runs.push_back(run->memtable);
       input.segments.insert(input.segments.end(), run->segments.begin(), run->segments.end());
     }
-    // A snapshot may name files that have left the version since it was taken.
+    // A snapshot may have files that left the version after it was taken.
     input.nothing_older = tree_->sealed().IsOldest(*group) && !HasFiles(*tree_->version()) &&
                           with_.snapshots->size() == 0;
     told->cause = group->runs.back()->cause;
@@ -183,8 +184,8 @@ Status FlushScheduler::Flush(FlushGroup* group, FlushInfo* told, std::vector<Flu
   return status.ok() ? Install(installed) : status;
 }
 
-// Oldest first, and only as far as the oldest is done: a run never becomes a file before the runs
-// that are older than it.
+// Installs groups, oldest first, until the oldest is not done. A run therefore never becomes a file
+// before older runs.
 Status FlushScheduler::Install(std::vector<Flushed>* installed) {
   MutexLock install(tree_->versions.install_mutex());
   while (true) {
@@ -198,14 +199,14 @@ Status FlushScheduler::Install(std::vector<Flushed>* installed) {
   }
 }
 
-// First the manifest has the group's file, then readers do. Where there is no memory between, the
-// next attempt goes on from there.
+// Logs the group's files in the manifest, then publishes them to readers. If memory is refused
+// after the manifest was written, the next attempt only publishes.
 Status FlushScheduler::InstallGroup(const std::shared_ptr<FlushGroup>& group,
                                     std::vector<Flushed>* installed) {
   const CpuSpan cpu(&instance_->counters.install_cpu_us);
   LAVA_DCHECK(group->done && !group->runs.empty());
   if (!group->logged) LAVA_RETURN_IF_ERROR(LogGroup(group.get()));
-  // A trim that fails is made up for by the next; the records are passed by.
+  // The next trim makes up for a failed one. A replay skips these records.
   const std::optional<uint64_t> wal_flushed = group->edit.wal_flushed;
   const Status trimmed = wal_flushed ? with_.wal->Flushed(*wal_flushed) : Status::OK();
   if (with_.wal->enabled())

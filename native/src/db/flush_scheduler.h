@@ -14,22 +14,22 @@
 
 namespace lava {
 
-/// Turns sealed memtables into files: starts flushes, runs them on the executor, and installs their
-/// files oldest first.
+/// Writes sealed memtables to files: starts flushes, runs them on the executor, and installs their
+/// files, oldest first.
 ///
-/// A flush that fails is tried again, by time or when somebody waits for it. Its memtables stay
+/// A failed flush is retried after a delay, or at once if a thread waits for it. Its memtables stay
 /// sealed, so no write is lost.
 ///
-/// Threads:    any. Schedule() and Relieve() take the tree's mutex alone, so callers may hold the
-///             mutex of the writers or of the job scheduler. A flush, and so FlushAllHere(), also
-///             takes the mutex of installs, which comes before these two. WaitUntil() waits, so its
-///             callers hold no mutex.
-/// Ownership:  borrows what the constructor takes. A queued flush keeps no memtable alive.
-/// Errors:     of a flush: background faults. Functions that start flushes throw std::bad_alloc
-///             without memory.
+/// Threads:    any. Schedule() and Relieve() take only the tree's mutex, so callers may hold the
+///             mutex of Writer or of JobScheduler. A flush also takes the mutex of installs, which
+///             is taken before these two; the same holds for FlushAllHere(). Callers of WaitUntil()
+///             hold no mutex, because the call waits.
+/// Ownership:  borrows the constructor's arguments. A queued flush keeps no memtable alive.
+/// Errors:     errors of a flush become background faults. Functions that start flushes throw
+///             std::bad_alloc if memory is refused.
 class FlushScheduler {
  public:
-  /// What a flush needs beside the instance and its tree.
+  /// Other components that flushes use.
   struct Neighbours {
     TableRegistry* tables = nullptr;
     SeparationTuner* separation_tuner = nullptr;
@@ -38,22 +38,23 @@ class FlushScheduler {
     WriteAheadLog* wal = nullptr;
     FileRemover* remover = nullptr;
   };
-  /// plan_jobs: plans what follows from the end of a flush. It is called without a mutex.
+  /// plan_jobs: plans the jobs that follow a flush. Called without a mutex.
   FlushScheduler(InstanceContext* instance, TreeState* tree, const Neighbours& neighbours,
                  std::function<void()> plan_jobs)
       : instance_(instance), tree_(tree), with_(neighbours), plan_jobs_(std::move(plan_jobs)) {}
 
-  /// Starts flushes of what is sealed. force: failed flushes are tried again at once.
+  /// Starts flushes of the sealed memtables. force: failed flushes are retried at once.
   void Schedule(bool force = false) LAVA_EXCLUDES(tree_->mutex());
-  /// Flushes all that is sealed in this thread. No other flush may exist. Returns once it is done
-  /// or has failed.
+  /// Flushes all sealed memtables in this thread. No other flush may exist. Returns when the flush
+  /// is done or has failed.
   Status FlushAllHere() LAVA_EXCLUDES(tree_->mutex());
-  /// Waits until flushed(), which is called under the tree's mutex, and forces failed flushes.
-  /// *failures_seen: the number of failed flushes that the caller was told of; a new failure is
-  /// returned. Errors: Busy after timeout_ms or the instance's longest wait; Closed.
+  /// Waits until flushed() returns true, and retries failed flushes at once. flushed() is called
+  /// under the tree's mutex. *failures_seen: the number of failed flushes that the caller knows; a
+  /// new failure is returned. Errors: Busy after timeout_ms or the instance's longest wait; Closed.
   Status WaitUntil(const std::function<bool()>& flushed, uint32_t timeout_ms,
                    std::atomic<uint64_t>* failures_seen) LAVA_EXCLUDES(tree_->mutex());
-  /// Starts flushes for a write that waits since since_us. Errors: no flush can succeed.
+  /// Starts flushes for a write that has waited since since_us. Errors: the failure of the last
+  /// flush if no flush runs now.
   Status Relieve(uint64_t since_us) LAVA_EXCLUDES(tree_->mutex());
 
  private:

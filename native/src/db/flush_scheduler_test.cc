@@ -42,7 +42,7 @@ class FlushSchedulerTest : public ::testing::Test {
     parts_.instance.notifier->Deliver();
     return parts_.listener->All<FlushInfo>(EventKind::kFlushEnd);
   }
-  // The flush of a newly sealed memtable has failed for want of space, which there is again.
+  // Seals a memtable whose flush fails for lack of space. Space is available again afterwards.
   void FailOneFlush() {
     parts_.Seal("a");
     RefuseKeyFiles();

@@ -12,12 +12,12 @@ namespace lava {
 class TableImpl;
 
 /// The last write of an instance, if the next changelog entry may end with its value (see
-/// DB::BindExternal). Writes are only noted from the first such entry on, so that an instance
-/// without a changelog does not pay for it.
-/// Threads:    none of its own: the mutex of Writer guards it.
+/// DB::BindExternal). Writes are noted only from the first such entry on, so that the notes cost
+/// nothing in an instance without a changelog.
+/// Threads:    guarded by the mutex of Writer.
 class LastWrite {
  public:
-  /// Another write begins.
+  /// Drops the noted write, because another write begins.
   void Forget() { table_ = nullptr; }
   /// Whether writes are noted.
   bool is_noted() const { return is_noted_; }
@@ -31,11 +31,12 @@ class LastWrite {
     appended_bytes_ = appended_bytes;
   }
 
-  /// The table of the last write, or null if none was noted. A write is taken once only.
+  /// Returns the table of the last write, or null if none was noted. A write can be taken only
+  /// once.
   const TableImpl* Take() { return std::exchange(table_, nullptr); }
-  /// Of the write that was taken.
+  /// Key and bytes of the write that was taken.
   Slice internal_key() const { return key_; }
-  uint32_t prefix_bytes() const { return prefix_bytes_; }  // of the internal key
+  uint32_t prefix_bytes() const { return prefix_bytes_; }  // length of the internal key's prefix
   size_t appended_bytes() const { return appended_bytes_; }
 
  private:

@@ -5,7 +5,7 @@
 namespace lava {
 namespace {
 
-// Only compared, never used.
+// Tests compare the pointer but never use the table.
 const TableImpl* SomeTable() {
   static const char table = 0;
   return reinterpret_cast<const TableImpl*>(&table);

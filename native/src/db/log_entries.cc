@@ -46,14 +46,14 @@ size_t InlineBytesOf(Slice value, Slice entry) {
 }  // namespace
 
 // One memtable may refer to several changelog segments. Its flush keeps a segment as a value file
-// if enough of it lives, and otherwise copies the live values.
+// if enough of the segment's values live, and otherwise copies the live values.
 Status Writer::MakeChangelogSegment() {
   if (segments_.TakesEntry()) return Status::OK();
   EndChangelogSegment();
   const FileId id = tree_->versions.NewFileId(kLogBlobFilesMax);
   const ValueLogOptions options{.compression = instance_->options.value_compression,
                                 .sync = instance_->syncs()};
-  // Through the page cache, because the layer above reads the segment soon.
+  // Uses the page cache, because the layer above will soon read the segment.
   LAVA_ASSIGN_OR_RETURN(
       std::shared_ptr<ChangelogSegment> segment,
       ChangelogSegment::Create(FilesOf(instance_->options, nullptr),
@@ -139,8 +139,8 @@ Status Writer::PutExternal(Table* table, KeyRef key, Slice value, Slice entry,
   return Status::OK();
 }
 
-// With a write-ahead log the record of the write contains the value, so nothing is added to that
-// log.
+// With a write-ahead log, the record of the last write already contains the value, so no record is
+// added.
 Status Writer::BindExternal(Slice entry, EntryLocation* location) {
   MutexLock lock(&mutex_);
   if (instance_->closed.load()) return Status::Closed("the instance was closed");
@@ -171,7 +171,7 @@ Status Writer::BindPut(const TableImpl& table, Slice entry, EntryLocation* locat
   return Status::OK();
 }
 
-// Binds an append of one element. The entry lacks the element's head, which only the list has.
+// Binds an append of one element. The entry lacks the element's head, which is only in the list.
 Status Writer::BindAppend(const TableImpl& table, Slice entry, EntryLocation* location) {
   const Slice segment = active_->Tail(last_write_.internal_key(), last_write_.appended_bytes());
   Slice rest = segment, element;

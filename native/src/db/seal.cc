@@ -16,7 +16,7 @@
 #include "memory/memory_counter.h"
 #include "memtable/memtable.h"
 
-// Seals the active memtable. Flushes turn the sealed ones into files.
+// The part of Writer that seals the active memtable. Flushes write sealed memtables to files.
 namespace lava {
 
 void Writer::SealLocked(FlushCause cause) {
@@ -36,14 +36,15 @@ Status Writer::FlushHere() {
   return flushes_->FlushAllHere();
 }
 
-// The flush is left to be scheduled.
+// Schedules no flush.
 void Writer::SealBothLocked(FlushCause cause) {
-  // Also when all of it has died: its log is to be trimmed.
+  // A memtable whose records have all died is also sealed, so that its part of the log can be
+  // trimmed.
   const bool logged = wal_->HasUnsealed();
   const bool nothing = active_->empty() && dropped_in_active_.empty() && segments_.empty();
   if (instance_->closed.load() || (nothing && !logged)) return;
   LAVA_DCHECK(!active_->sealed() && tree_->view()->active == active_);
-  // All memory is taken before anything changes.
+  // Allocates all memory before anything changes.
   auto run = std::make_shared<SealedRun>();
   std::shared_ptr<MemTable> next =
       MemTable::Create(instance_->budget.counter(MemoryPurpose::kMemtables));
@@ -60,7 +61,7 @@ void Writer::SealBothLocked(FlushCause cause) {
   active_ = prepared.next;
   active_bytes_ = 0;
   tree_->Seal(std::move(prepared));
-  // Both have the same active memtable at any time.
+  // TreeState and Writer always have the same active memtable.
   LAVA_DCHECK(tree_->view()->active == active_);
   LAVA_DCHECK(segments_.empty() && !wal_->HasUnsealed());
 }
@@ -78,10 +79,10 @@ Status Writer::SealForSnapshot(
     const std::function<void(ViewRef, std::map<uint64_t, TableRegistration>)>& take) {
   MutexLock lock(&mutex_);
   if (instance_->closed.load()) return Status::Closed("the instance was closed");
-  // No record is written and no table is dropped while mutex_ is held: see TableRegistry.
+  // While mutex_ is held, no record is written and no table is dropped: see TableRegistry.
   std::map<uint64_t, TableRegistration> tables = tables_->Registrations();
-  // One step with the seal: a flush in between could move the sealed run to a file, and the
-  // snapshot would not count the run's bytes as its own.
+  // Sealing and taking the view are one step. A flush in between could write the sealed run to a
+  // file, and the snapshot would then not count the run's bytes.
   MutexLock state(tree_->mutex());
   SealBothLocked(FlushCause::kSnapshot);
   take(tree_->SnapshotView(), std::move(tables));
@@ -96,8 +97,8 @@ void Writer::Begin() {
   tree_->Begin(active_);
 }
 
-// Without mutex_ a writer or a snapshot that does not know of the closing yet would lose the view
-// amid its work, or publish another view later.
+// Needs mutex_: otherwise a writer or a snapshot that has not noticed the closing could lose the
+// view during its work, or publish another view later.
 void Writer::HideView() {
   MutexLock lock(&mutex_);
   MutexLock state(tree_->mutex());

@@ -36,7 +36,8 @@ std::shared_ptr<FlushGroup> SealedMemTables::NextToStart() {
   size_t covered = 0;
   for (const std::shared_ptr<FlushGroup>& group : groups_) {
     covered += group->runs.size();
-    // A group that is written waits for older groups, unless installing it failed.
+    // A written group waits for older groups. The oldest group does not wait: it needs a retry if
+    // installing it failed.
     const bool waits = group->done && group != groups_.front();
     if (!group->running && !waits) return group;
   }
@@ -105,7 +106,7 @@ void SealedMemTables::RemoveOldest(Runs left) noexcept {
 }
 
 bool SealedMemTables::CheckInvariants() const {
-  // Less only after Clear().
+  // The sum is smaller only after Clear().
   LAVA_DCHECK(installed_through_ + runs_.size() <= sealed_through_);
   for (size_t i = 0; i < runs_.size(); ++i) {
     LAVA_DCHECK(runs_[i]->sequence == sealed_through_ - i);

@@ -11,7 +11,7 @@ std::shared_ptr<SealedRun> Seal(SealedMemTables* sealed) {
   return run;
 }
 
-// Starts the next group as the DB does; null: none is to be started.
+// Starts the next group as FlushScheduler does. Null: nothing must be started.
 std::shared_ptr<FlushGroup> Start(SealedMemTables* sealed) {
   std::shared_ptr<FlushGroup> group = sealed->NextToStart();
   if (group != nullptr) sealed->Started(group.get());
@@ -60,7 +60,7 @@ TEST(SealedMemTables, RunsThatGatherWhileTwoFlushesRunShareTheNextFile) {
 
 TEST(SealedMemTables, AGroupEndsWithTheRunThatEndsASnapshot) {
   SealedMemTables sealed;
-  sealed.EndSnapshot();  // of no run
+  sealed.EndSnapshot();  // a snapshot without runs
   Seal(&sealed);
   Seal(&sealed);
   sealed.EndSnapshot();

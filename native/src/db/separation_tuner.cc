@@ -18,11 +18,12 @@ namespace lava {
 namespace {
 
 struct TreeStatistics {
-  uint64_t raw_bytes = 0;                // of keys and values of all tables
+  uint64_t raw_bytes = 0;                // bytes of keys and values of all tables
   std::map<uint64_t, uint64_t> records;  // by table
 };
 
-// The sums of the version have no raw bytes of key files and no records of tables.
+// Visits all key files, because the version's sums lack raw bytes of key files and records of
+// tables.
 TreeStatistics StatisticsOf(const Version& version) {
   TreeStatistics tree;
   tree.raw_bytes = version.sums.value_raw_bytes;
@@ -106,7 +107,7 @@ void SeparationTuner::FindSeparation(const Flushed& flushed, const Version& vers
                         .memtable_bytes = instance.memtable_bytes,
                         .level1_bytes = level1_bytes_,
                         .level_multiplier = level_multiplier_};
-  // Before the first collection, the input's own guess counts.
+  // Before the first collection, the default of SeparationInput is used.
   if (instance.value_bytes_copied > 0)
     input.copied_per_byte =
         static_cast<double>(instance.value_bytes_copied) /

@@ -22,7 +22,7 @@ DBOptions OptionsOf(WalMode wal, uint64_t large_value_bytes = kLargeAutomatic) {
   return options;
 }
 
-/// A key file with records of one table.
+/// Makes a key file with records of one table.
 std::shared_ptr<FileMeta> FlushedKeyFile(uint64_t table, uint64_t records, uint64_t raw_bytes) {
   auto file = std::make_shared<FileMeta>();
   file->records = records;
@@ -33,7 +33,7 @@ std::shared_ptr<FileMeta> FlushedKeyFile(uint64_t table, uint64_t records, uint6
   return file;
 }
 
-/// A version of one key file and, if value_bytes is not 0, one value file.
+/// Makes a version of one key file and, if value_bytes is not 0, one value file.
 Version VersionOf(const std::shared_ptr<FileMeta>& file, uint64_t value_bytes = 0) {
   Version version;
   version.levels[0].push_back({file, file->lower, file->upper});
@@ -55,7 +55,8 @@ class SeparationTunerTest : public ::testing::Test {
     const TableOptions options{.kind = kind, .separation_bytes = separation_bytes};
     return tables_.Register({"table " + std::to_string(id), id, options}, 1 << 20);
   }
-  /// A flush of these records of kTable into a tree of as many records and raw bytes.
+  /// Reports a flush of `flushed` records of kTable. The tree has `records` records and raw_bytes
+  /// bytes.
   void Flush(uint64_t flushed, uint64_t records, uint64_t raw_bytes, uint64_t value_bytes = 0) {
     Flushed flush;
     flush.file = FlushedKeyFile(kTable, flushed, flushed * 600);
@@ -154,7 +155,7 @@ class LargeValuesTest : public SeparationTunerTest {
   explicit LargeValuesTest(const DBOptions& options = OptionsOf(WalMode::kWal))
       : SeparationTunerTest(options) {}
 
-  /// Puts values that are separated, of which a flush then writes some.
+  /// Puts values that are large enough to be separated. A flush then writes some of them.
   void PutAndFlush(TableImpl* table, uint64_t puts, uint64_t written) {
     for (uint64_t i = 0; i < puts; ++i) tuner_.CountPut(table, 1000);
     Flushed flush;
@@ -193,7 +194,7 @@ TEST_F(LargeValuesTest, OldValuesWeighLess) {
   TableImpl* const table = Register(kTable, 1000);
   PutAndFlush(table, 60'000, 0);
   ASSERT_EQ(tuner_.LargeBytesNow(*table), UINT64_MAX);
-  // Without halving, 60,000 of 180,000 values would have died, which is too large a share.
+  // Without halving, 60,000 of 180,000 values would count as dead, which is too large a share.
   for (int i = 0; i < 4; ++i) PutAndFlush(table, 30'000, 30'000);
   EXPECT_LE(tuner_.LargeBytesNow(*table), kLargeBytesMax);
 }

@@ -31,14 +31,15 @@
 namespace lava {
 namespace {
 
-// A value of more than this part of the lease is stored uncompressed, so that a read can have it in
-// pieces. To decompress the value, a read would need both its forms in memory as a whole.
+// A value larger than 1/kCompressedLeaseShare of the lease is stored uncompressed, so that reads
+// can return it in pieces. Decompression would need the compressed and the uncompressed value in
+// memory as a whole.
 constexpr uint64_t kCompressedLeaseShare = 8;
 
 }  // namespace
 
-// A segment that is full, or to which a write has failed, is never replaced here: WaitIfStalled()
-// seals it with its memtable before the next write.
+// Does not replace a full segment, or a segment to which a write has failed: WaitIfStalled() seals
+// it together with its memtable before the next write.
 Status Writer::MakeValueLogSegment() {
   if (segments_.values() != nullptr) return Status::OK();
   const FileId id = tree_->versions.NewFileId();
@@ -47,12 +48,12 @@ Status Writer::MakeValueLogSegment() {
       .sync = instance_->syncs(),
       .memory = instance_->budget.counter(MemoryPurpose::kMemtables),
       .compressed_bytes_max = instance_->lease->capacity_bytes() / kCompressedLeaseShare};
-  // Through the page cache, because a value is written at once, and may be read soon.
+  // Uses the page cache, because a value is written at once and may be read soon.
   LAVA_ASSIGN_OR_RETURN(
       std::shared_ptr<ValueLogSegment> segment,
       ValueLogSegment::Create(FilesOf(instance_->options, nullptr),
                               instance_->path + "/" + id.ValueFileName(), id, options));
-  // Without this a power cut could take the file's name away, and acknowledged values with it.
+  // Otherwise a power cut could remove the file's name, and with it acknowledged values.
   LAVA_RETURN_IF_ERROR(instance_->SyncNameOfLogSegment());
   Attach(segment);
   segments_.BeginValues(std::move(segment));
@@ -104,15 +105,15 @@ Status Writer::LogFrom(const TableImpl& table, Slice internal_key, ValueSource* 
   });
 }
 
-// A list may have several parts. Their blob files distinguish them in references, and a segment of
-// the value log has one blob file, so each part gets a new segment.
+// A list may have several parts. References distinguish the parts by their blob files, and a
+// segment of the value log has one blob file, so each part gets a new segment.
 Status Writer::LogAppended(const TableImpl& table, Slice internal_key, Slice segments,
                            std::string* reference) {
   segments_.EndValues();
   return LogValue(table, internal_key, segments, reference);
 }
 
-// The reference, which is of LogValue() or LogAppended(), takes the value's place.
+// Writes a reference from LogValue() or LogAppended() instead of the value.
 void Writer::PutLogged(const TableImpl& table, Slice internal_key, uint32_t prefix_bytes,
                        Slice reference) {
   LAVA_DCHECK(!reference.empty() && !segments_.empty());
@@ -141,7 +142,8 @@ void Writer::SyncLogSegments() {
     for (const std::shared_ptr<SealedRun>& run : tree_->sealed().runs())
       segments.insert(segments.end(), run->segments.begin(), run->segments.end());
   }
-  // Close() reports no error of these syncs: in this mode a power cut may take values anyway.
+  // Close() reports no error of these syncs, because in this mode a power cut may lose values
+  // anyway.
   for (const std::shared_ptr<ValueLogSegment>& segment : segments)
     static_cast<void>(segment->Sync());
   if (!segments.empty()) static_cast<void>(instance_->files->SyncDirectory(instance_->path));

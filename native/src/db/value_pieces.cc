@@ -14,7 +14,8 @@
 #include "memory/memory_counter.h"
 
 namespace lava {
-// For values that fit into a memtable, and for those that a record of the write-ahead log contains.
+// Reads the value as a whole: for values that fit into a memtable, and for values that a record of
+// the write-ahead log contains.
 template <typename Body>
 Status Writer::WithWhole(ValueSource* value, const Body& write) {
   const ScopedCharge charge(instance_->budget.counter(MemoryPurpose::kScans), value->size());

@@ -30,7 +30,7 @@ Status Writer::WaitOrSeal(uint64_t bytes, Purpose purpose) {
   const uint64_t started_us = instance_->clock->MonotonicMicros();
   const uint64_t deadline_us = started_us + uint64_t{instance_->environment.wait_ms_max} * 1000;
   StallCondition waited_for = StallCondition::kNone;
-  bool may_pass_limit = false;  // there is space again, or nothing more can be given back
+  bool may_pass_limit = false;  // Relieve() has let the write continue
   while (true) {
     if (instance_->closed.load()) return Status::Closed("the instance was closed");
     MutexLock state(tree_->mutex());
@@ -52,7 +52,7 @@ Status Writer::WaitOrSeal(uint64_t bytes, Purpose purpose) {
       state.Unlock();
       MutexUnlock others(&mutex_);
       instance_->notifier->Deliver();
-      if (failure.ok()) continue;  // much may have changed meanwhile
+      if (failure.ok()) continue;  // the state may have changed in the meantime
       return failure;
     }
     LAVA_RETURN_IF_ERROR(failure);
@@ -71,7 +71,7 @@ Status Writer::WaitOrSeal(uint64_t bytes, Purpose purpose) {
     state.Unlock();
     bool relieved = false, out_of_time = false;
     {
-      // Readers of the memtable and other writers go on meanwhile.
+      // Other writers continue in the meantime.
       MutexUnlock others(&mutex_);
       if (relieve) failure = jobs_->Relieve(condition, since_us, &relieved);
       const uint64_t now_us = instance_->clock->MonotonicMicros();
@@ -94,8 +94,8 @@ Status Writer::WaitOrSeal(uint64_t bytes, Purpose purpose) {
   }
 }
 
-// *go_on: the write goes on past the low limits. Otherwise it waits until *until_us, or for a job
-// if *relieve, or for other instances.
+// *go_on: the write continues. Otherwise the write waits: for jobs of this instance if *relieve,
+// for other instances if the process's limit is reached, or else until *until_us.
 Status Writer::AwaitSpace(uint64_t* until_us, bool* go_on, bool* relieve) {
   using Answer = SpaceController::WriteAnswer;
   *go_on = *relieve = false;
@@ -120,7 +120,8 @@ Status Writer::AwaitSpace(uint64_t* until_us, bool* go_on, bool* relieve) {
   return Status::OK();
 }
 
-// Tells listeners that the stall ends because nothing that the write waits for can succeed.
+// Reports to listeners that the stall ends with an error, because the jobs that the write waits for
+// cannot succeed.
 Status Writer::StallFailed(StallCondition condition, Purpose purpose, const Status& failure) {
   if (!instance_->notifier->listening()) return failure;
   {
@@ -166,7 +167,8 @@ uint64_t Writer::WorthSealing() const {
                            instance_->lease->member_count());
 }
 
-// An idle instance may hold most of the lease: the lease asks it to seal its memtable.
+// If the memtables of the lease are over their limit, the lease asks its members to seal: an idle
+// instance may have the largest memtable.
 void Writer::RelieveLease() {
   if (instance_->lease->write_buffer_used_bytes() > instance_->lease->write_buffer_bytes())
     instance_->lease->RelievePressure(WorthSealing());
@@ -177,7 +179,7 @@ void Writer::RequestSeal() {
   const bool submitted = instance_->TrySubmit(os::Priority::kFlush, [this] {
     MutexLock write(&mutex_);
     seal_requested_ = false;
-    // The memtable may have been sealed for another reason meanwhile.
+    // The memtable may have been sealed for another reason in the meantime.
     if (active_->arena_bytes() < WorthSealing()) return;
     {
       MutexLock state(tree_->mutex());

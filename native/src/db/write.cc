@@ -32,7 +32,7 @@
 namespace lava {
 namespace {
 
-// What a record costs in the memtable beside its key and value; an estimate for sealing early.
+// Estimated memory of a record in the memtable besides its key and value, for sealing early enough.
 constexpr uint64_t kRecordOverheadBytes = 64;
 
 }  // namespace
@@ -90,7 +90,7 @@ Status Writer::Put(Table* table, KeyRef key, Slice value) {
   LAVA_RETURN_IF_ERROR(instance_->partitions.CheckKey(*impl, key));
   LAVA_RETURN_IF_ERROR(CheckValue(*impl, value));
   const InternalKey internal(instance_->options.partition_bytes, impl->id_bytes(), key.key);
-  // Asked once: the table's bound may change.
+  // Evaluated once, because the table's bound may change.
   const bool large =
       instance_->IsOversize(value) || separation_tuner_->IsLarge(*impl, value.size());
   const uint64_t bytes = key.key.size() + (large ? kLoggedBytesMax : value.size());
@@ -169,7 +169,8 @@ Status Writer::DeletePrefix(Table* table, Slice prefix) {
 }
 
 Status Writer::Write(const WriteBatch& batch) {
-  // Everything is checked before the first record, so that all or nothing is written.
+  // All operations are checked before the first record is written, so that either all or none are
+  // written.
   for (const WriteBatch::Operation& operation : batch.operations()) {
     TableImpl* table;
     LAVA_RETURN_IF_ERROR(CheckOperation(batch, operation, &table));
@@ -191,7 +192,7 @@ Status Writer::Write(const WriteBatch& batch) {
   return Status::OK();
 }
 
-// What the batch may take of the memtable.
+// Estimated memory of the batch in the memtable.
 uint64_t Writer::MemtableBytesOf(const WriteBatch& batch) const {
   uint64_t bytes = batch.count() * kRecordOverheadBytes;
   for (const WriteBatch::Operation& operation : batch.operations()) {
@@ -256,7 +257,7 @@ void Writer::ApplyChange(const WalRecord::Change& change, Slice value) {
     case WalRecord::Kind::kDropTable:
       return dropped_in_active_.push_back(wal_->TableOf(change));
     case WalRecord::Kind::kCreateTable:
-      return;  // changes no record
+      return;  // a creation changes no record
   }
 }
 
@@ -279,21 +280,22 @@ void Writer::DeletePrefixLocked(Slice internal_prefix) {
 bool Writer::OlderMayHavePrefix(Slice internal_prefix) const {
   if (!tree_->has_older()) return false;
   const ViewRef view = tree_->view();
-  if (!view) return true;  // closed meanwhile
+  if (!view) return true;  // the instance was closed
   const std::string end = PrefixEnd(internal_prefix);
   for (const std::shared_ptr<SealedRun>& run : view->sealed) {
     MemTable::Copied copied;
     run->memtable->CopyRange(internal_prefix, false, end, 2, true, &copied);
     if (copied.entries.empty()) continue;
     const MemTable::Copied::Entry& first = copied.entries.front();
-    // Nothing but a deletion of just this prefix: it hides all that is older.
+    // If the run's only record under the prefix is the deletion of this very prefix, it hides all
+    // older records.
     const bool hides_all = copied.entries.size() == 1 && first.kind == RecordKind::kPrefixDelete &&
                            first.key_bytes == internal_prefix.size();
     return !hides_all;
   }
   bool found = false;
   ForEachEntryIn(*view->version, internal_prefix, end, [&](const KeyFileEntry& entry) {
-    // When the filter cannot be read, a tombstone too many is the safe side.
+    // If the filter cannot be read, a superfluous tombstone is the safe choice.
     const TableReader* const reader = ReaderOf(entry);
     const Result<bool> may = reader == nullptr ? true : reader->MayHavePrefix(internal_prefix);
     found = !may.ok() || *may;
@@ -337,7 +339,7 @@ Status Writer::DropTable(TableImpl* impl) {
   DeleteRangeLocked(*impl, {}, {});
   dropped_in_active_.push_back(impl->id());
   Wrote(0);
-  // Tombstones and drop are one step for whoever takes mutex_: see TableRegistry.
+  // Tombstones and drop are one step under mutex_: see TableRegistry.
   tables_->Drop(impl);
   instance_->notifier->Queue(&EventListener::OnTableDropped, [impl] {
     TableDroppedInfo info;

@@ -29,7 +29,7 @@ Status DBImpl::OpenWal(VersionEdit* first) {
   }
   const std::string directory =
       WalDirectory(components_.instance.options, components_.instance.path);
-  // Never with direct I/O, which is an option of each instance: instances share the log.
+  // Does not use direct I/O: it is an option of one instance, but instances share the log.
   const WalLocation location{FilesOf(components_.instance.options, nullptr),
                              components_.instance.options.volume, directory,
                              components_.instance.path};

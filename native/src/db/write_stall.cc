@@ -22,7 +22,7 @@ std::optional<StallCause> WriteStall::CauseOf(const Judgement& judgement) {
 }
 
 bool WriteStall::Tell(const Judgement& judgement, const Status& status, uint64_t now_us) {
-  // A write that limits let pass says nothing of whether others are stalled by them.
+  // A write to which the limits do not apply does not show whether the limits stall other writes.
   if (!WaitsForJobs(judgement.condition) && !judgement.stores && judgement.space.slows_writes())
     return false;
   std::optional<StallInfo> stall;

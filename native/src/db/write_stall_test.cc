@@ -19,7 +19,7 @@ WriteStall::Judgement Meets(StallCondition condition) {
   return judgement;
 }
 
-/// Slowed by the instance's limits.
+/// A judgement: the write is slowed by the instance's limits.
 WriteStall::Judgement Slowed() {
   WriteStall::Judgement judgement;
   judgement.space.own.slow = 0.5;

@@ -26,25 +26,26 @@ namespace lava {
 /// The write path of an instance: the active memtable and the value files that belong to it, the
 /// order of writes, and the write stall.
 ///
-/// A write first seals a full memtable. It is stalled, or returns Busy, while jobs are behind or
-/// space is short. Then the write-ahead log gets its record, if there is one, and last
-/// the memtable. Values that are too large for the memtable go to a segment of the value log before
-/// that, and the memtable gets a reference.
+/// Steps of a write: it waits, or returns Busy, while jobs are behind or space is short. It seals a
+/// full memtable. It appends a value that is too large for the memtable to a segment of the value
+/// log. It appends its record to the write-ahead log, if there is one. Last, it writes to the
+/// memtable: the value, or a reference to the value log.
 ///
 /// Invariants:
-/// - Writes are ordered by mutex(): the write-ahead log and the memtable have them in one order.
-/// - The active memtable is TreeState's; both change in one step under both mutexes.
+/// - mutex_ orders the writes: the write-ahead log and the memtable have them in the same order.
+/// - Writer and TreeState have the same active memtable. It changes in one step under both mutexes.
 /// - A write that returns an error has changed nothing that a read can see.
 ///
-/// Threads:    any. The mutex is taken after the mutex of installs, and before the tree's. It is
-///             given back while a write waits.
-/// Ownership:  borrows what the constructor takes.
+/// Threads:    any. mutex_ is taken after the mutex of installs and before the tree's. It is
+///             released while a write waits.
+/// Ownership:  borrows the constructor's arguments.
 /// Durability: see DBOptions::wal.
-/// Errors:     Busy when a stall lasts too long; Closed; NoSpace; InvalidArgument for what cannot
-///             be written; errors of the value log and of the write-ahead log.
+/// Errors:     Busy if a stall lasts too long; Closed; NoSpace; InvalidArgument for operations that
+///             exceed a limit or do not fit the table; errors of the value log and of the
+///             write-ahead log.
 class Writer {
  public:
-  /// What writes need beside the instance and its tree. All must outlive the writer.
+  /// Other components that writes use. All must outlive the writer.
   struct Neighbours {
     TableRegistry* tables = nullptr;
     SeparationTuner* separation_tuner = nullptr;
@@ -63,22 +64,22 @@ class Writer {
         flushes_(neighbours.flushes),
         jobs_(neighbours.jobs) {}
 
-  // Opening, in this order. No other thread has the instance yet.
+  // For opening, in this order. No other thread uses the instance yet.
   void Begin();
-  /// Applies the changes of one record of the write-ahead log, which is not written again. If the
-  /// memtable has no room for them, the memtable is flushed in this thread first.
+  /// Applies the changes of one record of the write-ahead log, without writing the record again. If
+  /// the memtable has no room for the changes, first flushes the memtable in this thread.
   Status Apply(const WriteAheadLog::Decoded& record);
   /// Seals the memtable, and flushes it in this thread.
   Status FlushHere() LAVA_EXCLUDES(mutex_);
-  /// From now on the lease may ask for seals, and the executor runs the flushes.
+  /// From now on the lease may request seals, and the executor runs the flushes.
   void EndReplay() { seal_requested_ = false; }
 
-  // Closing, in this order. Writes fail from then on.
+  // For closing, in this order. Writes fail afterwards.
   void HideView();
   /// Syncs the values that the write-ahead log refers to.
   void SyncLogSegments();
-  /// Lets go of the memtable and of all logs. Returns the write-ahead log, which the caller ends
-  /// without a mutex.
+  /// Drops the memtable and all logs. Returns the write-ahead log, which the caller destroys
+  /// without holding a mutex.
   std::unique_ptr<Wal> Close();
 
   // See lava/db.h; write.cc, value_pieces.cc.
@@ -96,33 +97,33 @@ class Writer {
   Status BindExternal(Slice entry, EntryLocation* location);
   Status RollEntries();
 
-  /// The table was dropped and is created again: the write-ahead log tells both.
+  /// The table was dropped and is created again: appends the creation to the write-ahead log.
   Status LogCreated(const TableRegistration& table);
-  /// Deletes all that the table has, and drops the table in the registry, in one step. The caller
+  /// Deletes all data of the table, and drops the table in the registry, in one step. The caller
   /// holds the mutex of installs.
   Status DropTable(TableImpl* impl);
 
-  /// Seals the memtable if it has anything, and starts flushes. *sealed_through: the newest sealed
-  /// memtable.
+  /// Seals the memtable unless it is empty, and starts flushes. *sealed_through: the number of the
+  /// newest sealed memtable.
   Status Seal(FlushCause cause, uint64_t* sealed_through);
-  /// Seals the memtable and calls take(view, tables) before any other write and before a flush of
-  /// what was sealed ends. The flush is left to be scheduled.
+  /// Seals the memtable and calls take(view, tables), before another write and before the end of a
+  /// flush of the sealed memtable. Schedules no flush.
   Status SealForSnapshot(
       const std::function<void(ViewRef, std::map<uint64_t, TableRegistration>)>& take);
 
-  // As LeaseMember. Take no lock of the instance.
+  // For LeaseMember. These functions take no lock of the instance.
   uint64_t active_bytes() const { return active_bytes_.load(std::memory_order_relaxed); }
   void RequestSeal();
 
  private:
-  enum class Purpose : uint8_t { kStore, kFree };  // the latter is let past the limits of space
+  enum class Purpose : uint8_t { kStore, kFree };  // space limits do not apply to kFree
   static constexpr uint64_t kLoggedBytesMax = 96;
 
   // write.cc
   Status CheckValue(const TableImpl& table, Slice value) const;
   static Status CheckValueBytes(const TableImpl& table, uint64_t bytes);
   static Status NotWritable(const TableImpl& table);
-  /// Another thread may drop a table after a write's first look at it, until the write has mutex_.
+  /// Checked under mutex_, because another thread may drop the table before the write has mutex_.
   static Status CheckNotDropped(const TableImpl& table) {
     if (!table.dropped()) [[likely]]
       return Status::OK();
@@ -142,18 +143,18 @@ class Writer {
   void Wrote(uint64_t user_bytes) LAVA_REQUIRES(mutex_);
   bool OlderMayHavePrefix(Slice internal_prefix) const;
   // value_log.cc
-  /// Appends the value to a segment of the active memtable. *reference: the encoded reference,
-  /// which the memtable gets instead of the value.
+  /// Appends the value to a segment of the active memtable. *reference: the encoded reference for
+  /// the memtable.
   Status LogValue(const TableImpl& table, Slice internal_key, Slice value, std::string* reference)
       LAVA_REQUIRES(mutex_);
-  /// As LogValue(), for a value that comes in pieces. Errors: also the source's.
+  /// As LogValue(), for a value in pieces. Errors: also the source's.
   Status LogFrom(const TableImpl& table, Slice internal_key, ValueSource* value,
                  std::string* reference) LAVA_REQUIRES(mutex_);
-  /// write(reference) appends a value of this size to segments_.values().
+  /// Calls write(reference), which appends a value of this size to segments_.values().
   template <typename Body>
   Status LogBy(uint64_t bytes, std::string* reference, const Body& write) LAVA_REQUIRES(mutex_);
-  /// As LogValue(), for the large values of a batch: one string for each operation, empty if its
-  /// value is small. If all values are small, *references stays empty.
+  /// As LogValue(), for the large values of a batch. *references: one string for each operation,
+  /// empty if its value is small; no strings if all values are small.
   Status LogValues(const WriteBatch& batch, std::vector<std::string>* references)
       LAVA_REQUIRES(mutex_);
   Status LogAppended(const TableImpl& table, Slice internal_key, Slice segments,
@@ -178,9 +179,9 @@ class Writer {
       LAVA_REQUIRES(mutex_);
   void EndChangelogSegment() LAVA_REQUIRES(mutex_);
   // wait_if_stalled.cc
-  /// Waits while jobs are behind or, unless the write frees space, while space is short. Gives
-  /// mutex_ back meanwhile. Errors: Busy, see environment.wait_ms_max; Closed; of the jobs that the
-  /// write waits for.
+  /// Waits while jobs are behind or, unless the write frees space, while space is short. Releases
+  /// mutex_ while it waits. Errors: Busy, see environment.wait_ms_max; Closed; errors of the jobs
+  /// that the write waits for.
   Status WaitIfStalled(uint64_t bytes, Purpose purpose = Purpose::kStore) LAVA_REQUIRES(mutex_);
   /// WaitIfStalled() for a write to this table. Errors: also Closed for a dropped table.
   Status MakeRoomFor(const TableImpl& table, uint64_t bytes, Purpose purpose = Purpose::kStore)
@@ -188,10 +189,10 @@ class Writer {
     LAVA_RETURN_IF_ERROR(WaitIfStalled(bytes, purpose));
     return CheckNotDropped(table);
   }
-  /// The slow path of WaitIfStalled(). JobScheduler::Relieve() starts what the write waits for, and
-  /// TreeState::NotifyChanged() wakes the write, which then judges anew.
+  /// The slow path of WaitIfStalled(). JobScheduler::Relieve() starts the jobs that the write waits
+  /// for, and TreeState::NotifyChanged() wakes the write, which then judges again.
   Status WaitOrSeal(uint64_t bytes, Purpose purpose) LAVA_REQUIRES(mutex_);
-  /// Whether the write waits for jobs; AwaitSpace() judges space.
+  /// Judges whether the write waits for jobs or must seal. AwaitSpace() judges space.
   StallCondition JudgeStall(uint64_t bytes) const LAVA_REQUIRES(mutex_, tree_->mutex());
   Status StallFailed(StallCondition condition, Purpose purpose, const Status& failure)
       LAVA_REQUIRES(mutex_) LAVA_EXCLUDES(tree_->mutex());
@@ -203,14 +204,14 @@ class Writer {
       LAVA_REQUIRES(mutex_, tree_->mutex());
   // seal.cc
   void SealLocked(FlushCause cause) LAVA_REQUIRES(mutex_);
-  /// The flush is left to be scheduled.
+  /// Schedules no flush.
   void SealBothLocked(FlushCause cause) LAVA_REQUIRES(mutex_, tree_->mutex());
 
   InstanceContext* const instance_;
   TreeState* const tree_;
   TableRegistry* const tables_;
   SeparationTuner* const separation_tuner_;
-  WriteAheadLog* const wal_;  // appended to under mutex_
+  WriteAheadLog* const wal_;  // written under mutex_
   ChangelogLog* const changelog_;
   FlushScheduler* const flushes_;
   JobScheduler* const jobs_;
@@ -225,8 +226,9 @@ class Writer {
       std::max(2 * instance_->memtable_bytes_max, instance_->options.value_file_bytes)};
   LastWrite last_write_ LAVA_GUARDED_BY(mutex_);
   WriteStall write_stall_ LAVA_GUARDED_BY(mutex_){&instance_->counters, instance_->notifier.get()};
-  std::atomic<uint64_t> active_bytes_{0};  // arena bytes, for the lease
-  // A request is on its way. Also true until EndReplay(), because a replay flushes what it seals.
+  std::atomic<uint64_t> active_bytes_{0};  // arena bytes of the memtable, for the lease
+  // A seal was requested and has not run yet. Also true until EndReplay(), because the replay
+  // itself flushes the memtables that it seals.
   std::atomic<bool> seal_requested_{true};
 };
 

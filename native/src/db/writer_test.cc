@@ -21,7 +21,7 @@ std::string ListOf(std::string_view element) {
   return list;
 }
 
-// A value in pieces, which can fail amid.
+// A value in pieces, whose reading can fail in the middle.
 class StringSource final : public ValueSource {
  public:
   StringSource(std::string value, Status status)
@@ -52,7 +52,7 @@ class WriterTest : public JobsForTest {
     MutexLock state(parts_->tree.mutex());
     return parts_->tree.sealed().sealed_through();
   }
-  // All calls that write something to the table or its key "pk".
+  // All calls that write to the table or its key "pk".
   std::vector<std::pair<std::string, std::function<Status()>>> AllWrites(Table* table,
                                                                          Table* list) {
     Writer* const writer = &parts_->writer;
@@ -113,7 +113,7 @@ TEST_F(WriterTest, EachWriteIsSeenAtOnce) {
   EXPECT_EQ(parts->instance.counters.writes, 10u);
 }
 
-// The files hide nothing: a deletion must reach what is older than the active memtable.
+// A deletion must also delete records that are sealed or in files.
 TEST_F(WriterTest, ADeletionHidesWhatIsSealedOrInFiles) {
   PartsForTest* const parts = Open();
   Table* const table = parts->NewTable("t");
@@ -130,7 +130,7 @@ TEST_F(WriterTest, ADeletionHidesWhatIsSealedOrInFiles) {
 
 TEST_F(WriterTest, AnErrorOfTheWriteAheadLogChangesNothing) {
   options_.wal = WalMode::kWal;
-  wal_files_ = &files_;  // can fail, too
+  wal_files_ = &files_;  // this file system can also fail
   PartsForTest* const parts = Open();
   Table* const table = parts->NewTable("t");
   Table* const list = parts->NewTable("l", {.kind = TableKind::kList});
@@ -374,7 +374,7 @@ TEST_F(WriterTest, ADroppedTableTakesNoWriteAndItsDataIsGone) {
   EXPECT_EQ(parts->Scan(other), "pb=kept ");
 }
 
-// A write gives the mutex back while it waits for jobs.
+// A write releases the mutex while it waits for jobs, so that another thread can drop the table.
 TEST_F(WriterTest, AWriteThatWaitedWhileItsTableWasDroppedWritesNothing) {
   options_.l0_compaction_trigger = 2;
   options_.l0_stall_trigger = 3;
