@@ -145,7 +145,7 @@ void SnapshotRegistry::RunsFlushed(const std::vector<std::shared_ptr<SealedRun>>
     LAVA_DCHECK(&*view.before == &*before);
     flushed.emplace_back(snapshot, &view);
   }
-  // Nothing below allocates memory.
+  // The code below allocates no memory.
   for (const auto& [snapshot, view] : flushed) {
     snapshot->file_bytes_ += file_bytes;
     snapshot->view_.Set(view->after);
@@ -202,7 +202,7 @@ SnapshotImpl::SnapshotImpl(DBImpl* db, std::shared_ptr<CloseGuard> close_guard,
 }
 
 SnapshotImpl::~SnapshotImpl() {
-  // Without memory for that, the next write or checkpoint schedules the flush.
+  // If memory is refused, a later write or checkpoint schedules the flush.
   (void)Tried([this] { FlushWhatItSealed(); });
   registry_->Remove(this);
   view_.Set(ViewRef());

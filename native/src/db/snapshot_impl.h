@@ -21,14 +21,14 @@ class DBImpl;
 class SnapshotImpl;
 
 /// The open snapshots of an instance, by age. Also queues the events of snapshots for listeners.
-/// Threads:    any. Views of snapshots in the registry are replaced under its mutex.
-/// Ownership:  shared by the instance and its snapshots, because either may end first. Borrows the
-///             snapshots, which remove themselves.
+/// Threads:    any. Views of registered snapshots are replaced under the registry's mutex.
+/// Ownership:  shared by the instance and its snapshots, because either may be destroyed first.
+///             Borrows the snapshots, which remove themselves.
 class SnapshotRegistry {
  public:
   SnapshotRegistry(SpaceQuota* quota, std::shared_ptr<EventNotifier> notifier)
       : quota_(quota), notifier_(std::move(notifier)) {}
-  /// Gives the snapshot a number that no other snapshot under the same quota has.
+  /// Adds the snapshot, and numbers it uniquely among all snapshots under the same quota.
   void Add(SnapshotImpl* snapshot);
   /// Does nothing if the snapshot was given up or the instance closed.
   void Remove(SnapshotImpl* snapshot);
@@ -47,9 +47,8 @@ class SnapshotRegistry {
   /// The instance is being closed: drops the view of every snapshot. Returns the text of
   /// DB::LeftOpen().
   std::string Clear();
-  /// Drops the view of the oldest snapshot, because writes need the space of the files that the
-  /// view keeps. From then on all calls to the snapshot fail with NoSpace. False: no snapshot is
-  /// open.
+  /// Drops the view of the oldest snapshot, because writes need the space of its files. All later
+  /// calls to the snapshot fail with NoSpace. False: no snapshot is open.
   bool GiveUpOldest();
   size_t size() const;
   /// The number of the oldest snapshot; SpaceReport::kNoSnapshot if no snapshot is open.
@@ -59,17 +58,17 @@ class SnapshotRegistry {
  private:
   void TellEnd(const SnapshotImpl& snapshot, SnapshotEnd end) const;
 
-  SpaceQuota* const quota_;  // numbers the snapshots of all of its instances by age
+  SpaceQuota* const quota_;  // numbers the snapshots of all its instances by age
   const std::shared_ptr<EventNotifier> notifier_;
   mutable Mutex mutex_;
   std::map<uint64_t, SnapshotImpl*> snapshots_ LAVA_GUARDED_BY(mutex_);  // by age
 };
 
-/// See lava/db.h. The view has no active memtable. Flushes replace its sealed runs by files, oldest
-/// run first, until the view has no run left. Its version then has exactly the files of the
+/// See lava/db.h. The view has no active memtable. Flushes replace the view's sealed runs by files,
+/// oldest run first, until no run is left. The view's version then has exactly the files of the
 /// snapshot.
 /// Threads:    any.
-/// Ownership:  borrows the instance, and uses the instance only under its close guard.
+/// Ownership:  borrows the instance, and uses it only inside its close guard.
 class SnapshotImpl final : public Snapshot {
  public:
   SnapshotImpl(DBImpl* db, std::shared_ptr<CloseGuard> close_guard,
@@ -92,22 +91,23 @@ class SnapshotImpl final : public Snapshot {
   void FlushWhatItSealed() const;
 
   friend class SnapshotRegistry;
-  DBImpl* const db_;  // used only under the guard
+  DBImpl* const db_;  // used only inside the guard
   const std::shared_ptr<CloseGuard> close_guard_;
   const std::shared_ptr<SnapshotRegistry> registry_;
   const std::chrono::steady_clock::time_point taken_ = std::chrono::steady_clock::now();
   [[no_unique_address]] const Backtrace taken_at_{};
   uint64_t number_ = 0;  // set by the registry
   std::atomic<bool> given_up_{false};
-  // The flush of the memtable that this snapshot sealed is scheduled by the snapshot's first use or
-  // its end. Taking a snapshot must not call the system, not even to wake a thread.
+  // Whether the flush of the memtable that this snapshot sealed must still be scheduled. The
+  // snapshot's first use or its end schedules the flush, because taking a snapshot must make no
+  // system call, not even to wake a thread.
   mutable std::atomic<bool> flush_is_due_;
   const uint64_t sealed_bytes_;          // of the runs in the first view
   const uint64_t version_bytes_;         // of the files in the first view
-  std::atomic<uint64_t> file_bytes_{0};  // of the files that flushes have made of the runs
+  std::atomic<uint64_t> file_bytes_{0};  // size of the files written from the runs
   ViewCell view_;
   const std::map<uint64_t, TableRegistration> tables_;
-  // The instance's count of failed flushes at the last failure that WaitFlushed() returned.
+  // BackgroundFaults::flush_failures() at the last failure that WaitFlushed() returned.
   std::atomic<uint64_t> failures_seen_;
 };
 

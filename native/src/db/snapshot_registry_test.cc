@@ -18,7 +18,7 @@ using testing::RecordingListener;
 using Runs = std::vector<std::shared_ptr<SealedRun>>;
 using SnapshotPtr = std::shared_ptr<SnapshotImpl>;
 
-/// Snapshots without an instance: their close guard is closed, so that they use none.
+/// Snapshots without an instance. Their close guard is closed, so that they do not use an instance.
 class SnapshotRegistryTest : public ::testing::Test {
  protected:
   SnapshotRegistryTest() { EXPECT_TRUE(close_guard_->Close(std::chrono::milliseconds(0))); }
@@ -70,7 +70,7 @@ class SnapshotRegistryTest : public ::testing::Test {
   std::shared_ptr<SnapshotRegistry> registry_ = NewRegistry();
 };
 
-/// The edit of a flush that made one file of L0.
+/// Makes the edit of a flush that adds one file to L0.
 VersionEdit FlushedTo(uint64_t number, uint64_t bytes) {
   auto file = std::make_shared<FileMeta>();
   file->id = {{3, 4}, number};
@@ -324,7 +324,7 @@ TEST_F(SnapshotRegistryTest, SnapshotsMayComeAndGoWhileViewsArePrepared) {
   EXPECT_EQ(run.use_count(), 1);
 }
 
-// Takes snapshots and lets go of them; the registry may give each of them up meanwhile.
+// Takes and releases snapshots. The registry may give up each of them in the meantime.
 void TakeAndLook(const std::function<SnapshotPtr()>& take) {
   for (int round = 0; round < 200; ++round) {
     const SnapshotPtr snapshot = take();

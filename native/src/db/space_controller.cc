@@ -44,7 +44,7 @@ void SpaceController::SetVersion(const Version& version) {
   state_.hidden_bytes = space.hidden_key_bytes + space.hidden_value_bytes;
 }
 
-// The figures that change without a new version.
+// Updates the figures that change without a new version.
 void SpaceController::Count(const SpaceWork& work) {
   const bool counts_pins = limits_.high_bytes > 0 || quota_->limited();
   state_.use.pinned_bytes = counts_pins ? work.pinned_bytes : 0;
@@ -123,7 +123,7 @@ SpaceController::Remedy SpaceController::FindRemedy(uint64_t waited_us) {
     state_.own = JudgeSpace(state_.use, without_ratio);
     return Remedy::kIgnoreRatio;
   }
-  // A limit in bytes binds live data, too. Only pinned files may still go.
+  // A limit in bytes also binds live data. Only pinned files can still be released.
   if (state_.use.file_bytes >= limits_.high_bytes) return Remedy::kNone;
   return waited_us < kPinnedWaitUs ? Remedy::kAwaitSnapshots : Remedy::kGiveUpSnapshot;
 }
@@ -138,7 +138,7 @@ Status SpaceController::Full() const {
       " bytes are in use, so nothing more can be given back: raise the limit, or keep less state");
 }
 
-// L0 is left out: its records of now came after the records that were compacted.
+// Skips L0, because its current records are newer than the compacted ones.
 void SpaceController::LearnMet(const CompactionInput& input, const CompactionOutput& output) {
   LAVA_DCHECK(!input.inputs.empty());
   const uint32_t level = input.inputs.front().level;
@@ -147,7 +147,7 @@ void SpaceController::LearnMet(const CompactionInput& input, const CompactionOut
   uint64_t upper = 0, all = 0, left = output.records_expired;
   for (const CompactionInput::Level& from : input.inputs) {
     for (const KeyFileEntry& entry : from.entries) {
-      if (entry.clipped()) return;  // shows fewer records than its file counts
+      if (entry.clipped()) return;  // the entry shows fewer records than its file has
       all += entry.file->records;
       if (from.level == level) upper += entry.file->records;
     }
@@ -170,7 +170,7 @@ void SpaceController::LearnFreed(const CollectionInput& input, const CollectionO
     for (const std::shared_ptr<ValueFileMeta>& file : *files) freed += file->raw_bytes;
   for (const std::shared_ptr<ValueFileMeta>& file : output.files) kept += file->raw_bytes;
   MutexLock lock(&mutex_);
-  // All collections that run now are taken to be as fast as this one.
+  // Assumes that all concurrent collections are as fast as this one.
   freed_bytes_ = freed_bytes_ * 3 / 4 + (freed - std::min(freed, kept)) * collections;
   freed_us_ = freed_us_ * 3 / 4 + std::max<uint64_t>(1, took_us);
 }

@@ -38,7 +38,7 @@ std::shared_ptr<ValueFileMeta> ValueFile(uint64_t number, uint64_t bytes) {
   return file;
 }
 
-/// A version of so many bytes that live, and so many that no reference names.
+/// Makes a version with these live bytes, and these bytes without references.
 Version VersionOf(uint64_t live_bytes, uint64_t garbage_bytes) {
   Version version;
   version.levels[1].push_back(KeyFile(1, live_bytes));
@@ -123,7 +123,7 @@ TEST_F(SpaceControllerTest, WritesWaitAtTheHighLimitAndAreSlowedAboveTheLowOne) 
 
 TEST_F(SpaceControllerTest, ASlowedWriteIsPaidByTheWriteAfterIt) {
   Instance instance(kBytes, &quota, &clock);
-  instance.Has(kLive, 400);  // half way between the limits: half of the rate
+  instance.Has(kLive, 400);  // halfway between the limits, so at half of the rate
   instance.space.Pay(80);
   EXPECT_EQ(instance.space.JudgeWrite(), WriteAnswer::kSlowed);
   EXPECT_EQ(instance.space.slowed_until_us(), clock.MonotonicMicros() + 100'000);
@@ -232,7 +232,7 @@ TEST_F(SpaceControllerTest, AFullProcessStopsEveryInstanceAndAsksForGarbage) {
   EXPECT_EQ(writer.space.state().jobs().fullness, 0);
   EXPECT_EQ(idle.member.requests, 1);
 
-  // The idle instance collects, and tells when it is done.
+  // The idle instance collects, and reports when it is done.
   const SpaceVerdict looked_by = idle.space.Report({.busy = true});
   EXPECT_TRUE(looked_by.collects);
   EXPECT_TRUE(idle.space.state().jobs().stop);
@@ -282,7 +282,7 @@ TEST_F(SpaceControllerTest, TheOldestSnapshotIsReportedWithPinnedFilesAlone) {
 TEST_F(SpaceControllerTest, TheSlowerOfBothLimitsSetsTheRate) {
   quota.SetLimit(2000, 1000);
   Instance instance(kBytes, &quota, &clock);
-  instance.Has(kLive, 300);  // the instance slows by a quarter, the process by three tenths
+  instance.Has(kLive, 300);  // own limit: slowed by 25 percent; process: by 30
   const uint64_t now_us = clock.MonotonicMicros();
   instance.space.Pay(112);
   EXPECT_EQ(instance.space.slowed_until_us(), now_us + 100'000) << "of 1600 bytes, 70 percent";
@@ -358,7 +358,7 @@ TEST_F(SpaceControllerTest, CompactionsThatTellNothingTeachNothing) {
   instance.space.LearnMet(InputOf(2, 3, 100, 1000), OutputOf(1060));
   const auto learns = [&](const CompactionInput& input) {
     const MetBelow before = instance.space.state().met;
-    instance.space.LearnMet(input, OutputOf(1050));  // half of the upper records met one
+    instance.space.LearnMet(input, OutputOf(1050));  // half of the upper records met another
     return instance.space.state().met.part != before.part;
   };
   EXPECT_FALSE(learns(InputOf(0, 1, 100, 1000))) << "L0";
@@ -395,7 +395,7 @@ TEST_F(SpaceControllerTest, AnInstanceThatLeavesGivesItsShareBack) {
     leaves.Has(kLive, 0);
     EXPECT_EQ(quota.statistics().used_bytes, 2 * kLive);
     leaves.space.Leave();
-    leaves.space.Report({});  // by a job that ends late
+    leaves.space.Report({});  // the report of a job that ends late
     EXPECT_EQ(quota.statistics().used_bytes, kLive);
   }
   EXPECT_EQ(quota.statistics().used_bytes, kLive);

@@ -45,7 +45,7 @@ class TableImpl final : public Table {
   void SetChosenSeparation(uint64_t bytes) {
     chosen_separation_.store(bytes, std::memory_order_relaxed);
   }
-  /// The size from which values are separated now; 0: never.
+  /// The current size from which values are separated; 0: never.
   uint64_t separation_now() const {
     const uint64_t bytes = separation_bytes_.load(std::memory_order_relaxed);
     return bytes == kSeparationAutomatic ? chosen_separation() : bytes;
@@ -55,8 +55,8 @@ class TableImpl final : public Table {
     const uint64_t separated = separation_now();
     return separated != 0 && bytes >= separated && kind_ != TableKind::kList;
   }
-  /// Whether a flush separates what one append added to a list. Lists whose elements expire stay in
-  /// the tree, because their elements are looked at one by one.
+  /// Whether a flush separates the segments that one append added to a list. Lists with expiring
+  /// elements stay in the tree, because their elements are checked one by one.
   bool SeparatesSegments(uint64_t bytes) const {
     const uint64_t separated = separation_now();
     return separated != 0 && bytes >= separated &&
@@ -69,17 +69,17 @@ class TableImpl final : public Table {
   /// Entries that scans have returned with their values.
   uint64_t scanned() const { return scanned_.load(std::memory_order_relaxed); }
   void CountScanned(uint64_t entries) { scanned_.fetch_add(entries, std::memory_order_relaxed); }
-  /// May lose entries that another thread counts meanwhile.
+  /// May lose entries that another thread counts at the same time.
   void HalveScanned() { scanned_.store(scanned() / 2, std::memory_order_relaxed); }
-  /// Values that were put into the active memtable and are large enough to be separated. Under the
-  /// mutex of Writer.
+  /// The number of values that were put into the active memtable and are large enough to be
+  /// separated. Callers of these three functions hold the mutex of Writer.
   uint64_t separated_puts() const { return separated_puts_; }
   void CountSeparatedPut() { ++separated_puts_; }
   void ResetSeparatedPuts() { separated_puts_ = 0; }
 
-  /// Ranges in which scans found nothing.
+  /// Ranges in which scans found no visible record.
   DeadRanges& dead() const { return dead_; }
-  /// Whether a scan has skipped so many deleted records that the next scans remember such ranges.
+  /// Whether a scan has skipped so many deleted records that later scans remember such ranges.
   bool meets_dead() const { return meets_dead_.load(std::memory_order_relaxed); }
   void SetMeetsDead() { meets_dead_.store(true, std::memory_order_relaxed); }
 
@@ -100,7 +100,7 @@ class TableImpl final : public Table {
   std::atomic<uint64_t> separation_bytes_{0};
   std::atomic<uint64_t> chosen_separation_{kSeparationDefault}, scanned_{0};
   std::atomic<uint64_t> chosen_large_{UINT64_MAX};
-  uint64_t separated_puts_ = 0;  // under the mutex of Writer
+  uint64_t separated_puts_ = 0;  // guarded by the mutex of Writer
   std::atomic<bool> dropped_{false}, meets_dead_{false};
   mutable DeadRanges dead_;
 };

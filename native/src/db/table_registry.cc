@@ -47,7 +47,7 @@ void TableRegistry::Recover(std::map<uint64_t, TableRegistration> known) {
 
 std::optional<TableRegistration> TableRegistry::ReplayDrop(uint64_t id) {
   MutexLock lock(&mutex_);
-  LAVA_DCHECK(handles_.empty());  // nobody else has the instance yet
+  LAVA_DCHECK(handles_.empty());  // no other thread uses the instance yet
   auto node = known_.extract(id);
   if (!node) return std::nullopt;
   return std::move(node.mapped());

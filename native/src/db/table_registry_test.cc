@@ -153,7 +153,7 @@ TEST_F(TableRegistryTest, ClosingFreesTheDeadRangesOfDroppedTablesToo) {
   TableImpl* const dropped = Register(Map(8, "eight"));
   tables_.Drop(dropped);
   for (TableImpl* const table : {kept, dropped}) {
-    DeadRanges::Walk walk(&table->dead(), "a", "z");  // of a scan that a drop overtook
+    DeadRanges::Walk walk(&table->dead(), "a", "z");  // a scan during which the table was dropped
     walk.Remember("c", "f");
   }
   EXPECT_GT(memory_.used(), 0u);

@@ -11,7 +11,8 @@
 #include "manifest/version.h"
 #include "manifest/version_edit.h"
 
-// What tables need of the manifest and of the write-ahead log. TableRegistry has the rest.
+// Writes the creation and the drop of tables to the manifest and to the write-ahead log.
+// TableRegistry does the rest.
 namespace lava {
 
 Result<Table*> DBImpl::CreateTable(std::string_view name, const TableOptions& options) {
@@ -22,11 +23,11 @@ Result<Table*> DBImpl::CreateTable(std::string_view name, const TableOptions& op
   if (components_.instance.closed.load()) return Status::Closed("the instance was closed");
   LAVA_ASSIGN_OR_RETURN(const TableRegistry::Difference difference,
                         components_.tables.Compare(table));
-  // The manifest has a dropped table until a flush has written the table's range tombstones.
+  // The manifest keeps a dropped table until a flush has written the table's range tombstones.
   const bool was_dropped = difference == TableRegistry::Difference::kNew &&
                            components_.tree.versions.state().tables.contains(table.id);
   if (difference != TableRegistry::Difference::kNone) LAVA_RETURN_IF_ERROR(LogTable(table));
-  // Without this record a replay of the log would drop the new table with the old one.
+  // Without this record a replay of the log would drop the new table together with the old one.
   if (was_dropped) LAVA_RETURN_IF_ERROR(components_.writer.LogCreated(table));
   return static_cast<Table*>(
       components_.tables.Register(table, components_.instance.lease->capacity_bytes()));
@@ -45,8 +46,8 @@ Status DBImpl::SetTableOptions(Table* table, const TableOptions& options) {
 }
 
 // Range tombstones delete the data, and the flush that writes them also removes the registration
-// from the manifest. A crash before that flush loses both, never one of them. An instance with a
-// write-ahead log loses neither, because one record of the log has both.
+// from the manifest. A crash before that flush therefore undoes the whole drop, never only one of
+// the two. With a write-ahead log it undoes nothing, because one record of the log repeats both.
 Status DBImpl::DropTable(Table* table) {
   TableImpl* impl;
   LAVA_RETURN_IF_ERROR(components_.tables.Check(table, &impl));

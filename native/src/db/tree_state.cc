@@ -73,7 +73,7 @@ TreeState::PreparedSeal TreeState::PrepareSeal(const std::shared_ptr<SealedRun>&
 void TreeState::Seal(PreparedSeal prepared) noexcept {
   LAVA_DCHECK(prepared.next != nullptr && prepared.view != nullptr);
   LAVA_DCHECK(prepared.next == prepared.view->active);
-  // The memtable that was active takes no writes any more.
+  // The previous active memtable takes no writes any more.
   LAVA_DCHECK(active_->sealed() && prepared.sealed.front()->memtable == active_);
   sealed_.Seal(std::move(prepared.sealed));
   active_ = std::move(prepared.next);
@@ -90,7 +90,7 @@ ViewRef TreeState::SnapshotView() {
   return ViewRef(view.release());
 }
 
-// Takes the memory that Publish() would need.
+// Allocates the memory for Publish().
 std::unique_ptr<ReadView> TreeState::NewView(std::shared_ptr<MemTable> active,
                                              const SealedMemTables::Runs& sealed,
                                              std::shared_ptr<const Version> version) const {
@@ -104,7 +104,7 @@ std::unique_ptr<ReadView> TreeState::NewView(std::shared_ptr<MemTable> active,
   return view;
 }
 
-// The view is of what active_, sealed_ and version_ are now. Does not fail.
+// The view must consist of the current active_, sealed_ and version_. Does not fail.
 void TreeState::Publish(std::unique_ptr<ReadView> view) {
   LAVA_DCHECK(view->active == active_ && view->version == version_);
   LAVA_DCHECK(view->sealed == sealed_.runs());
@@ -114,7 +114,7 @@ void TreeState::Publish(std::unique_ptr<ReadView> view) {
   (void)Tried([this] {
     mutex_.AssertHeld();
     space.Update(SpaceWorkNow());
-  });  // the next view makes up for it
+  });  // the next view tries again
   UpdateSlowPath();
   view_.Set(ViewRef(view.release()));
   NotifyChanged();
@@ -126,7 +126,7 @@ void TreeState::UpdateSlowPath() {
                instance_->notifier->is_stalled();
 }
 
-// The number of files unless they are so many that it matters.
+// Returns the number of level-0 files. From the stall trigger on, returns the exact depth.
 uint32_t TreeState::L0Depth() const {
   const FileList& files = version_->levels[0];
   if (files.size() < instance_->options.l0_stall_trigger)
@@ -168,15 +168,15 @@ void TreeState::Adopt() {
 }
 
 void TreeState::AdoptFlush(const std::shared_ptr<FlushGroup>& group, FlushedViews* views) {
-  // If there was no memory to adopt the group when its edit was logged, a plan may have adopted it
-  // since: a plan does not hold the mutex of installs.
+  // If memory was refused when the group's edit was logged, a plan may have adopted the group
+  // since, because a plan does not hold the mutex of installs.
   if (!sealed_.IsOldest(*group)) return;
   adoption_due_ = true;
   CommitFlush(group, views);
   adoption_due_ = false;
 }
 
-// Takes all memory before anything that cannot be done again.
+// Allocates all memory before the steps that cannot be repeated.
 void TreeState::CommitFlush(const std::shared_ptr<FlushGroup>& group, FlushedViews* views) {
   LAVA_DCHECK(sealed_.IsOldest(*group));
   // Readers see a file only after the manifest has it.
@@ -197,8 +197,8 @@ void TreeState::CommitFlush(const std::shared_ptr<FlushGroup>& group, FlushedVie
   Publish(std::move(view));
 }
 
-// The caller publishes the view. Does not fail: the next version counts what there was no memory
-// for.
+// The caller publishes the view. Does not fail: if memory is refused, the figures are updated with
+// the next version.
 void TreeState::AdoptVersion(std::shared_ptr<const Version> version) {
   LAVA_DCHECK(version != nullptr);
   version_ = std::move(version);

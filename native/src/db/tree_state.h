@@ -19,25 +19,24 @@
 
 namespace lava {
 
-/// The tree of an instance as readers and planners see it now: the active memtable, the sealed ones
-/// and the installed version. Publishes views of it, and turns what the manifest has into what
-/// readers have.
+/// The tree of an instance as readers and planners see it now: the active memtable, the sealed
+/// memtables and the installed version. Publishes views of the tree, and installs new versions of
+/// the manifest for readers.
 ///
 /// Invariants:
-/// - newest_view() has exactly the active memtable, the sealed memtables and the version of this
-///   moment, whenever nobody holds mutex().
-/// - The installed version is the manifest's newest, except while there is no memory for a view of
-///   it. Nothing is planned meanwhile, and AdoptLeft() makes up for it.
-/// - A view that a reader took keeps its memtables and files: nothing of a view changes.
+/// - While no thread holds mutex(), newest_view() has exactly the current active memtable, sealed
+///   memtables and version.
+/// - The installed version is the manifest's newest version, except while memory for a view of it
+///   is refused. In the meantime nothing is planned. AdoptLeft() tries again.
+/// - Views do not change. A reader's view keeps its memtables and files.
 ///
 /// Threads:    any; functions that need mutex() say so. mutex() is taken after the mutexes of
 ///             VersionStore (installs), Writer and JobScheduler, see docs/locks.md.
-/// Ownership:  borrows what the constructor takes. Owns all memtables and versions.
-/// Errors:     functions that prepare something throw std::bad_alloc without memory, and have
-///             changed nothing then.
+/// Ownership:  borrows the constructor's arguments. Owns all memtables and versions.
+/// Errors:     functions that prepare a change throw std::bad_alloc and then have changed nothing.
 class TreeState {
  public:
-  /// Components whose figures belong to the state. All must outlive it.
+  /// Other components that belong to the state. All must outlive this object.
   struct Neighbours {
     BackgroundFaults* faults = nullptr;
     const MissingFiles* missing_files = nullptr;
@@ -45,14 +44,14 @@ class TreeState {
   };
   TreeState(InstanceContext* instance, const Neighbours& neighbours);
 
-  /// Guards what this class says is guarded. Notifies Wait...() of each change.
+  /// Guards the state, as annotated. Wait...() returns after changes of this state.
   Mutex* mutex() const LAVA_RETURN_CAPABILITY(mutex_) { return &mutex_; }
 
-  /// At the opening: readers get the manifest's version and an empty memtable.
+  /// Called at the opening. Readers get the manifest's version and an empty memtable.
   void Begin(std::shared_ptr<MemTable> active) LAVA_REQUIRES(mutex_);
-  /// The instance is being closed: readers find no view from now on.
+  /// The instance is being closed: readers find no view afterwards.
   void HideView() LAVA_REQUIRES(mutex_) { view_.Set(ViewRef()); }
-  /// Lets go of all memtables and files. Comes after HideView().
+  /// Drops all memtables and files. Called after HideView().
   void Clear() LAVA_REQUIRES(mutex_);
 
   const ViewCell* newest_view() const { return &view_; }
@@ -62,19 +61,21 @@ class TreeState {
   const std::shared_ptr<const Version>& version() const LAVA_REQUIRES(mutex_) { return version_; }
   SealedMemTables& sealed() LAVA_REQUIRES(mutex_) { return sealed_; }
   const SealedMemTables& sealed() const LAVA_REQUIRES(mutex_) { return sealed_; }
-  /// Of the version; exact only from the stall's trigger on, otherwise no less.
+  /// The number of the version's L0 files that overlap at one key. Below the stall trigger only an
+  /// upper bound.
   uint32_t l0_depth() const LAVA_REQUIRES(mutex_) { return l0_depth_; }
 
-  /// Whether runs older than the active memtable hold anything; may be true too long.
+  /// Whether runs older than the active memtable have records. May be true for longer than
+  /// necessary.
   bool has_older() const { return has_older_.load(std::memory_order_relaxed); }
-  /// Whether sealed memtables are not in files yet.
+  /// Whether there are sealed memtables that are not in files yet.
   bool is_flushing() const { return flushing_.load(std::memory_order_relaxed); }
   /// Whether writes must take the slow path: the instance is closed, writes wait or are slowed, or
   /// the manifest is read-only.
   bool slow_path() const { return slow_path_.load(std::memory_order_relaxed); }
   void UpdateSlowPath() LAVA_REQUIRES(mutex_);
 
-  /// The memory that a seal needs. The caller fills in the run between PrepareSeal() and Seal().
+  /// The memory for a seal. The caller fills in the run between PrepareSeal() and Seal().
   struct PreparedSeal {
     SealedMemTables::Runs sealed;
     std::shared_ptr<MemTable> next;
@@ -82,45 +83,45 @@ class TreeState {
   };
   PreparedSeal PrepareSeal(const std::shared_ptr<SealedRun>& run, std::shared_ptr<MemTable> next)
       LAVA_REQUIRES(mutex_);
-  /// The run is sealed, and next is the active memtable.
+  /// Adds the sealed run, and makes `next` the active memtable.
   void Seal(PreparedSeal prepared) noexcept LAVA_REQUIRES(mutex_);
-  /// A view of the sealed memtables and the version, for a snapshot.
+  /// Makes a view of the sealed memtables and the version, for a snapshot.
   ViewRef SnapshotView() LAVA_REQUIRES(mutex_);
 
-  /// Writes an edit to the manifest; readers do not have it yet. group: the flush that the edit is
-  /// of, or null. Errors: of VersionStore::Log().
+  /// Writes an edit to the manifest. Readers do not see its effect yet. group: the flush that made
+  /// the edit, or null. Errors: those of VersionStore::Log().
   Status Log(const VersionEdit& edit, FlushGroup* group = nullptr)
       LAVA_REQUIRES(versions.install_mutex()) LAVA_EXCLUDES(mutex_);
-  /// Readers get what the manifest has: publishes a view with the newest version. Reads that have a
-  /// view already keep it. A caller that holds view() for longer than the mutex destroys the
+  /// Publishes a view with the manifest's newest version. Reads that already have a view keep it. A
+  /// caller that holds view() for longer than the mutex destroys the
   /// replaced version without the mutex.
   void Adopt() LAVA_REQUIRES(mutex_);
-  /// Does so if there was no memory for it when the edit was logged. Comes before each plan and
-  /// each edit.
+  /// Adopts the newest version if memory was refused when its edit was logged. Called before each
+  /// plan and each edit.
   void AdoptLeft() LAVA_REQUIRES(mutex_) {
     if (adoption_due_) Adopt();
   }
-  /// As Adopt(), for the oldest flush, which is logged or wrote nothing to log. Does nothing if the
-  /// flush was adopted already. views: of SnapshotRegistry::PrepareFlushed(), or empty; the caller
-  /// destroys them after giving back the mutex.
+  /// As Adopt(), for the oldest flush. The flush is logged, or has nothing to log. Does nothing if
+  /// the flush was adopted already. views: of SnapshotRegistry::PrepareFlushed(), or empty; the
+  /// caller destroys them after giving back the mutex.
   void AdoptFlush(const std::shared_ptr<FlushGroup>& group, FlushedViews* views)
       LAVA_REQUIRES(mutex_);
 
-  /// Wakes all who wait for a change of what mutex() guards: writes that are stalled
-  /// (Writer::WaitOrSeal()) and threads that wait for a flush (FlushScheduler::WaitUntil()). Comes
-  /// with each new view, with the end of each job, and when the instance is closed.
+  /// Wakes all threads that wait for a change of the state under mutex(): stalled writes
+  /// (Writer::WaitOrSeal()), and threads that wait for a flush (FlushScheduler::WaitUntil()).
+  /// Called with each new view, at the end of each job, and when the instance is closed.
   void NotifyChanged() LAVA_REQUIRES(mutex_) {
     ++changes_;
     changed_.NotifyAll();
   }
-  /// Does so without the mutex: a thread that is about to wait may miss it, and looks again when
-  /// its time is up.
+  /// As NotifyChanged(), without the mutex. A thread that is about to wait may miss the
+  /// notification, and then checks again when its wait times out.
   void NotifyUnlocked() {
     ++changes_;
     changed_.NotifyAll();
   }
   uint64_t changes() const LAVA_REQUIRES(mutex_) { return changes_; }
-  /// Waits for a change after the first `changes`.
+  /// Waits for a change, unless changes() has changed already.
   void WaitForChange(uint64_t changes, std::chrono::microseconds at_most) LAVA_REQUIRES(mutex_) {
     if (changes_ == changes) changed_.WaitFor(&mutex_, at_most);
   }
@@ -129,23 +130,23 @@ class TreeState {
     return changed_.WaitUntil(&mutex_, deadline);
   }
 
-  /// What the use of space depends on besides the version.
+  /// The parts of the state on which the use of space depends, besides the version.
   SpaceWork SpaceWorkNow() const LAVA_REQUIRES(mutex_);
-  /// Jobs have ended or begun, or obsolete files have gone: other instances may have to free space
-  /// now.
+  /// Jobs have ended or begun, or obsolete files were removed. Other instances may have to free
+  /// space now, so this reports to the quota.
   void ReportJobs() LAVA_REQUIRES(mutex_);
   const JobCounts& job_counts() const { return job_counts_; }
   JobCounts* mutable_job_counts() { return &job_counts_; }
-  /// A job is queued. Its end, or the failure to queue it, is told to JobEnded().
+  /// A job is queued. JobEnded() is called when the job has ended, or when queuing it has failed.
   void JobBegan() { ++job_counts_.in_flight; }
-  /// The job has ended, and what follows from its end is planned. Does not throw.
+  /// The job has ended, and its successors are planned. Does not throw.
   void JobEnded() LAVA_EXCLUDES(mutex_);
-  /// As InstanceContext's, with names for new files.
+  /// As InstanceContext::MakeJobContext(), with names for new files.
   JobContext MakeJobContext(uint32_t output_level);
-  /// Adds the state's part of a plan's inputs.
+  /// Fills in the state's part of a plan's inputs.
   void AddTo(PlanInputs* inputs) const LAVA_REQUIRES(mutex_);
-  /// A checkpoint takes the version's files. Later collections know that the next checkpoint
-  /// uploads again what they copy of these files.
+  /// A checkpoint has taken the version's files. Later collections count the upload of values that
+  /// they copy from these files.
   void GoesIntoCheckpoint(const Version& version) LAVA_EXCLUDES(mutex_);
 
   // Components with locks of their own.
@@ -170,17 +171,18 @@ class TreeState {
   std::atomic<bool> has_older_{false}, flushing_{false}, slow_path_{false};
 
   mutable Mutex mutex_ LAVA_ACQUIRED_AFTER(versions.install_mutex());
-  CondVar changed_;                   // of anything guarded by mutex_
-  std::atomic<uint64_t> changes_{0};  // so often changed_ was notified
+  CondVar changed_;                   // a change of the guarded state
+  std::atomic<uint64_t> changes_{0};  // the number of notifications of changed_
   std::shared_ptr<MemTable> active_ LAVA_GUARDED_BY(mutex_);
   SealedMemTables sealed_ LAVA_GUARDED_BY(mutex_);
   std::shared_ptr<const Version> version_ LAVA_GUARDED_BY(mutex_) = std::make_shared<Version>();
-  // The newest version is not version_ because there was no memory for that.
+  // version_ is not the newest version, because memory was refused.
   bool adoption_due_ LAVA_GUARDED_BY(mutex_) = false;
-  uint64_t metadata_bytes_ LAVA_GUARDED_BY(mutex_) = 0;  // charged for version_
+  uint64_t metadata_bytes_ LAVA_GUARDED_BY(mutex_) = 0;  // charge for version_
   uint32_t l0_depth_ LAVA_GUARDED_BY(mutex_) = 0;
   bool takes_checkpoints_ LAVA_GUARDED_BY(mutex_) = false;
-  // Value files of this origin by number; others all are.
+  // Value files of this origin below this number are in a checkpoint, as are all value files of
+  // other origins.
   uint64_t in_checkpoint_below_ LAVA_GUARDED_BY(mutex_) = 0;
 };
 

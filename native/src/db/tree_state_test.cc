@@ -21,7 +21,7 @@ constexpr std::chrono::hours kNoTimeout{1};
 class TreeStateTest : public ::testing::Test {
  protected:
   TreeStateTest() { parts_.Begin(); }
-  // Whether the newest view is of the state of this moment.
+  // Expects that the newest view has the current state.
   static void ExpectViewIsNow(ComponentsForTest* parts) {
     MutexLock state(parts->tree.mutex());
     const ViewRef view = parts->tree.view();
@@ -134,7 +134,7 @@ TEST_F(TreeStateTest, TheFileOfAFlushTakesThePlaceOfItsMemtables) {
   EXPECT_EQ(tree_.sealed().installed_through(), 1u);
 }
 
-// As where there was no memory to adopt the flush, and a plan did so before the flush tried again.
+// Memory was refused when the flush was logged, and a plan adopted the flush before its retry.
 TEST_F(TreeStateTest, AFlushThatAPlanAdoptedTakesNoOthersWithIt) {
   parts_.Seal("a");
   const std::shared_ptr<FlushGroup> group = StartFlush();
@@ -279,7 +279,7 @@ TEST_F(TreeStateTest, AWaitDoesNotMissAChangeThatCameBefore) {
   EXPECT_FALSE(tree_.WaitUntil(std::chrono::steady_clock::time_point::min()));
 }
 
-// Hangs if the waiting thread is not woken.
+// The test hangs if a waiting thread is not woken.
 TEST_F(TreeStateTest, AllWhoWaitAreWokenByEachPublishedView) {
   std::atomic<int> waiting{0}, woken{0};
   std::vector<std::thread> threads;
@@ -293,7 +293,7 @@ TEST_F(TreeStateTest, AllWhoWaitAreWokenByEachPublishedView) {
       ++woken;
     });
   while (waiting < 2) std::this_thread::yield();
-  parts_.Seal("a");  // takes the mutex, so both threads wait by then
+  parts_.Seal("a");  // takes the mutex, so both threads are waiting by now
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(woken, 2);
 }

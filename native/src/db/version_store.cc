@@ -71,14 +71,15 @@ Status VersionStore::Log(const VersionEdit& edit) {
   if (status.ok()) status = manifest_->LogAndApply(edit);
   if (!status.ok()) {
     Fail(manifest_->failed_sync());
-    // Without memory for their names the files stay until the instance is opened again. The caller
-    // learns of the failure in any case.
+    // If memory for their names is refused, the files stay until the instance is opened again. The
+    // caller gets the status in any case.
     (void)Tried([&] { obsolete_files_.AddFailed(edit); });
     return status;
   }
   SetNewest();
-  // The manifest has the edit, so nothing below may fail: the caller would log the edit again.
-  // Without memory for their names files of failed edits stay until the instance is opened again.
+  // The manifest has the edit, so the code below must not fail: otherwise the caller would log the
+  // edit again. If memory for their names is refused, files of failed edits stay until the instance
+  // is opened again.
   (void)Tried([&] { obsolete_files_.EditIsSafe(edit); });
   Counters::Add(&counters_->files_installed, edit.added.size() + edit.removed.size() +
                                                  edit.values_added.size() +
@@ -86,7 +87,7 @@ Status VersionStore::Log(const VersionEdit& edit) {
   const Version& now = *manifest_->state().version;
   LAVA_DCHECK(&now == before.get() || HaveLeft(now));
   if (&now == before.get()) return status;
-  // Without memory for their names these files stay until the instance is opened again.
+  // If memory for their names is refused, these files stay until the instance is opened again.
   (void)Tried([&] {
     for (const Version::LeftFile& left : now.left) obsolete_files_.Add(left.name(), left.file);
   });
@@ -118,8 +119,8 @@ Status VersionStore::status() const {
 }
 
 void VersionStore::Close() {
-  // First: a late look for unused files must not take those for unused that the versions below let
-  // go of.
+  // Cleared first, so that a late search for unused files does not report files that are only
+  // unused because the versions below are released.
   obsolete_files_.Clear();
   manifest_.reset();
   std::shared_ptr<const Version> newest = std::make_shared<Version>();
