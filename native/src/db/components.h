@@ -11,14 +11,17 @@
 
 namespace lava {
 
-/// The components of an instance, connected with each other. DBImpl opens, closes and calls them;
-/// tests of components have them without DBImpl. docs/architecture.md says what each one owns.
+/// The components of an instance, connected with each other. DBImpl opens, closes and calls them.
+/// Tests of components use them without DBImpl. docs/architecture.md says what each component owns.
 ///
-/// Members are in the order in which they are built. A component borrows only those before it, with
-/// two exceptions: a flush that has ended asks JobScheduler for a plan, and the host tells the
-/// instance, as a MemoryWaiter, when JobScheduler may have memory.
+/// Members are in the order in which they are built. A component borrows only earlier members, with
+/// two exceptions: a flush that has ended requests a plan from JobScheduler, and the host tells the
+/// memory waiter when JobScheduler may have memory.
+///
+/// Threads: one builds and destroys the components, while no other thread uses them. Otherwise any,
+/// as each component says.
 struct Components {
-  /// memory_waiter: the instance as the host sees it.
+  /// memory_waiter: the host calls it when memory is free again; borrowed.
   Components(const DBOptions& options, std::string path, const DBEnvironment& environment,
              MemoryWaiter* memory_waiter)
       : instance(options, std::move(path), environment),

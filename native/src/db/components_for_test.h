@@ -18,7 +18,7 @@
 
 namespace lava::testing {
 
-/// Keeps jobs until the test runs them, in any order.
+/// Keeps submitted jobs until the test runs them, in any order.
 /// Threads:    one.
 class HeldJobs final : public os::Executor {
  public:
@@ -30,11 +30,11 @@ class HeldJobs final : public os::Executor {
   void RetryThreads() override { ++thread_retries_; }
   uint32_t thread_count() const override { return 1; }
 
-  /// Submit() fails as without memory, or works again.
+  /// Makes Submit() throw std::bad_alloc, or work again.
   void Refuse(bool refuses) { refuses_ = refuses; }
   size_t size() const { return jobs_.size(); }
   os::Priority PriorityOf(size_t index) const { return jobs_[index].priority; }
-  /// Runs one job. index: in the order of submission, among those that have not run.
+  /// Runs one job. index: position in the order of submission, among the jobs that have not run.
   void Run(size_t index = 0) {
     ASSERT_LT(index, jobs_.size());
     const std::function<void()> job = std::move(jobs_[index].run);
@@ -57,7 +57,7 @@ class HeldJobs final : public os::Executor {
   int made_urgent_ = 0, thread_retries_ = 0;
 };
 
-/// What the components of an instance need of the process.
+/// The part of the process that the components of an instance need.
 struct ProcessForTest {
   static constexpr uint64_t kLeaseBytes = 64 << 20;
   static constexpr uint64_t kRetryMs = 50;  // the wait after the first failure
@@ -91,8 +91,8 @@ struct ProcessForTest {
   }
 };
 
-/// The components of an instance in a file system in memory. No job is planned, and jobs run only
-/// when the test runs them. For tests of this folder.
+/// The components of an instance in a file system in memory, for tests of this folder. No job is
+/// planned, and jobs run only when the test runs them.
 /// Threads:    one, unless the test starts more.
 struct ComponentsForTest : ProcessForTest, Components {
   static constexpr const char* kPath = "/db";
@@ -113,7 +113,7 @@ struct ComponentsForTest : ProcessForTest, Components {
     instance.Close();
   }
 
-  /// A new manifest, and an empty memtable that readers see.
+  /// Creates a manifest, and an empty memtable that readers see.
   void Begin() {
     MutexLock install(tree.versions.install_mutex());
     tree.versions.StartFresh();
@@ -130,7 +130,7 @@ struct ComponentsForTest : ProcessForTest, Components {
     return MemTable::Create(instance.budget.counter(MemoryPurpose::kMemtables));
   }
   static std::string KeyOf(std::string_view rest) { return TableStart(0, 1, kTable).append(rest); }
-  /// Seals the active memtable with a value for this key.
+  /// Puts a value under this key, and seals the active memtable.
   std::shared_ptr<SealedRun> Seal(std::string_view key, Slice value = "value") {
     active->Put(KeyOf(key), 0, value);
     return SealActive();
@@ -145,7 +145,7 @@ struct ComponentsForTest : ProcessForTest, Components {
     return run;
   }
 
-  /// A file that no test reads. Its bytes are on storage.
+  /// Creates a key file with meaningless content on storage. No test reads it.
   std::shared_ptr<FileMeta> NewFile(std::string lower = "a", std::string upper = "b") {
     auto file = std::make_shared<FileMeta>();
     file->id = tree.versions.NewFileId();
@@ -174,7 +174,7 @@ struct ComponentsForTest : ProcessForTest, Components {
     MutexLock state(tree.mutex());
     tree.Adopt();
   }
-  /// Both.
+  /// Log() and Adopt().
   void Install(const VersionEdit& edit) {
     ASSERT_TRUE(Log(edit).ok());
     Adopt();
@@ -186,7 +186,7 @@ struct ComponentsForTest : ProcessForTest, Components {
   static constexpr uint64_t kTable = 7;
 
   int planned = 0;
-  std::shared_ptr<MemTable> active;  // as the writer's
+  std::shared_ptr<MemTable> active;  // the active memtable, which Writer would have
 };
 
 }  // namespace lava::testing

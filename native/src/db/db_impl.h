@@ -14,27 +14,28 @@
 
 namespace lava {
 
-/// Whether name is of a key or value file.
+/// Whether the name is that of a key file or a value file.
 bool IsDataFile(std::string_view name);
-/// Where the write-ahead log of the instance in path is.
+/// The directory of the write-ahead log of the instance in path.
 std::string WalDirectory(const DBOptions& options, const std::string& path);
-/// Every file that a version names, once, by name.
+/// Every file that a version names, once, ascending by name.
 std::vector<Snapshot::File> FilesOf(const Version& version);
 
-/// The instance behind lava/db.h: owns the components, opens and closes them, and hands calls to
+/// The instance behind lava/db.h: owns the components, opens and closes them, and forwards calls to
 /// them.
 ///
 /// Threads:    any, as DB says.
-/// Locks:      the components have them. The only mutex of this class, Lifetime::mutex, is taken
-///             before all of theirs; docs/locks.md has the order. LeaseImpl holds its mutex while
-///             it calls active_bytes() and RequestSeal(), which take no lock of the instance.
-///             Nothing of the instance is called under the mutexes of CloseGuard and Executor.
+/// Locks:      the components have their own mutexes. The only mutex of this class,
+///             Lifetime::mutex, is taken before all of them; docs/locks.md has the order. LeaseImpl
+///             holds its mutex while it calls active_bytes() and RequestSeal(), which take no lock
+///             of the instance. No function of the instance is called under the mutexes of
+///             CloseGuard and Executor.
 class DBImpl final : public DB, public LeaseMember, public SpaceMember {
  public:
   DBImpl(const DBOptions& options, std::string path, const DBEnvironment& environment);
   ~DBImpl() override;
 
-  /// Second half of opening; open.cc, import.cc.
+  /// The second half of opening; open.cc, import.cc.
   Status Start(std::span<const ImportSource> imports);
 
   Result<Table*> CreateTable(std::string_view name, const TableOptions& options) override;
@@ -129,17 +130,17 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   const std::string& space_name() const override { return components_.instance.path; }
   void RequestSpace() override { components_.jobs.RequestSpace(); }
   void RequestGiveUp(uint64_t snapshot) override { components_.jobs.RequestGiveUp(snapshot); }
-  // Takes no lock: a write that misses the notification looks again when its time is up.
+  // Takes no lock. A write that misses the notification checks again when its wait times out.
   void SpaceFreed() override { components_.tree.NotifyUnlocked(); }
 
   // For snapshots, under the close guard.
   uint32_t partition_bytes() const { return components_.instance.options.partition_bytes; }
-  /// Tells which of a snapshot's files are not there yet; missing_files.cc.
+  /// Marks the files of a snapshot that have not arrived yet; missing_files.cc.
   void MarkMissing(std::vector<Snapshot::File>* files) const;
   TreeState* tree() { return &components_.tree; }
   FileRemover* remover() { return &components_.remover; }
   FlushScheduler* flushes() { return &components_.flushes; }
-  /// Corruption when jobs found a file of the version damaged.
+  /// Corruption if jobs found a damaged file of the version.
   Status DamageIn(const Version& version) const;
 
  private:
@@ -159,10 +160,10 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status LogTable(const TableRegistration& table)
       LAVA_REQUIRES(components_.tree.versions.install_mutex());  // tables.cc
 
-  // How far the instance is opened, or closed again.
+  // How far opening or closing the instance has come.
   struct Lifetime {
     std::unique_ptr<fs::DirectoryLock> directory_lock;  // changed by Start() and the last Close()
-    bool joined = false;                                // the lease and the quota; set by Start()
+    bool joined = false;                                // to lease and quota; set by Start()
     mutable Mutex mutex;  // one Close() at a time; taken before all other mutexes
     bool torn_down LAVA_GUARDED_BY(mutex) = false;
     std::string left_open LAVA_GUARDED_BY(mutex);

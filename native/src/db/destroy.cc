@@ -14,7 +14,7 @@
 namespace lava {
 namespace {
 
-// What the manifest does not say, because it is damaged or gone, is no reason to keep the rest.
+// A damaged or missing manifest does not prevent the deletion.
 Status CheckMode(const DBOptions& options, const std::string& path, fs::FileSystem* files) {
   if (options.wal != WalMode::kNone) return Status::OK();
   const auto manifest =
@@ -31,7 +31,7 @@ Status RemoveOne(fs::FileSystem* files, const std::string& path) {
 }
 
 Status RemoveFiles(fs::FileSystem* files, const std::string& path, bool sync) {
-  // First what names the others: what is left by a crash is no instance.
+  // CURRENT is removed first, so that a crash leaves no directory that opens as an instance.
   LAVA_RETURN_IF_ERROR(RemoveOne(files, path + "/" + std::string(Manifest::kCurrentName)));
   if (sync) LAVA_RETURN_IF_ERROR(files->SyncDirectory(path));
   LAVA_ASSIGN_OR_RETURN(const std::vector<std::string> names, files->List(path));
@@ -42,8 +42,8 @@ Status RemoveFiles(fs::FileSystem* files, const std::string& path, bool sync) {
   return Status::OK();
 }
 
-// After the files, since an instance without its log is not opened, and a log without its instance
-// is passed by.
+// The log is removed after the files: an instance without its log cannot be opened, but a log
+// without its instance does no harm.
 Status RemoveLog(const DBOptions& options, const std::string& path, fs::FileSystem* files) {
   return Impl(options.lease.get())
       ->host()

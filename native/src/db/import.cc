@@ -21,7 +21,8 @@
 namespace lava {
 namespace {
 
-// What one source shows: internal keys in [lower, upper), upper empty for no end.
+// The range of internal keys that is imported from one source: [lower, upper). An empty upper means
+// no end.
 struct Clip {
   std::string lower, upper;
 };
@@ -30,7 +31,7 @@ std::string PartitionName(const ImportSource& source) {
   return std::to_string(source.partition_first) + " to " + std::to_string(source.partition_last);
 }
 
-// Clips what has bounds; false when nothing of it shows.
+// Clips the bounds. False if no key is left.
 template <typename Bounded>
 bool ClipBounds(const Clip& clip, Bounded* bounded) {
   if (bounded->lower < clip.lower) bounded->lower = clip.lower;
@@ -38,7 +39,7 @@ bool ClipBounds(const Clip& clip, Bounded* bounded) {
   return bounded->lower < bounded->upper;
 }
 
-// Several sources may know one value file, each for keys of its own.
+// Several sources may have the same value file, each for different keys.
 void ClipLocations(const Clip& clip, std::vector<VersionEdit::AddedValueFile> source,
                    std::map<FileId, VersionEdit::AddedValueFile>* value_files) {
   for (VersionEdit::AddedValueFile& added : source) {

@@ -29,13 +29,13 @@ namespace {
 
 constexpr uint64_t kMemtableBytesMin = 1 << 20;
 constexpr uint64_t kMemtableBytesDefaultMax = 64 << 20;
-// An arena numbers its chunks with 15 bits, and a large value takes one of its own.
+// An arena numbers its chunks with 15 bits, and a large value takes a chunk for itself.
 constexpr uint64_t kMemtableBytesMax = 1 << 30;
 
-// The index of a new file goes to the cache at once if it takes at most so many bytes, and at most
-// one part in kWarmShare of the cache.
+// The index of a new file is put into the cache at once if it takes at most kWarmBytesMax bytes and
+// at most 1/kWarmShare of the cache.
 constexpr uint64_t kWarmBytesMax = 4 << 20, kWarmShare = 16;
-// The drop caches of all instances of a lease take at most one part in so many of the lease.
+// The drop caches of all instances of a lease take at most 1/kDropCacheShare of the lease.
 constexpr uint64_t kDropCacheShare = 64;
 
 uint64_t MemtableLimitOf(const DBOptions& options, const LeaseImpl& lease) {
@@ -44,7 +44,8 @@ uint64_t MemtableLimitOf(const DBOptions& options, const LeaseImpl& lease) {
                   std::min(kMemtableBytesDefaultMax, lease.write_buffer_bytes() / 2));
 }
 
-// An instance's own, so that it knows what its files refused; null: not asked for.
+// A file system of the instance's own, so that the instance can count files that refuse direct I/O.
+// Null: no direct I/O was requested.
 std::unique_ptr<fs::FileSystem> DirectFiles(const DBOptions& options) {
   const fs::PosixOptions direct{.direct_reads = options.use_direct_reads,
                                 .direct_writes = options.use_direct_io_for_flush_and_compaction};
@@ -53,13 +54,13 @@ std::unique_ptr<fs::FileSystem> DirectFiles(const DBOptions& options) {
   return fs::NewPosixFileSystem(fs::OpenFileLimit::Process(), direct);
 }
 
-// A value that takes at most so many bytes, or this part of the memtable, stays in memory.
+// The size up to which a value stays in memory.
 uint64_t ValueInMemoryOf(const DBEnvironment& environment, uint64_t memtable_bytes_max) {
   if (environment.value_in_memory_bytes_max != 0) return environment.value_in_memory_bytes_max;
   return std::max(kValueInMemoryAlways, memtable_bytes_max / kValueMemtableShare);
 }
 
-// The volume's limit of space, or the process's if that is set and smaller.
+// The space limit of the volume, or that of the process if it is set and smaller.
 SpaceQuota* QuotaOf(const DBOptions& options, LeaseImpl* lease) {
   SpaceQuota* const process = lease->host()->space();
   if (options.volume == nullptr) return process;
@@ -186,7 +187,8 @@ void InstanceContext::Submit(os::Priority priority, std::function<void()> job) {
   executor->Submit(priority, [this, guard = close_guard, job = std::move(job)] {
     CloseGuard::Use use(guard.get());
     if (!use) return;
-    // Flushes, compactions and collections throw nothing: this job is one that is asked for again.
+    // Flushes, compactions and collections do not throw, so a job that throws is one that is
+    // requested again.
     if (!Tried(job)) Counters::Add(&counters.background_errors, 1);
     notifier->Deliver();
   });

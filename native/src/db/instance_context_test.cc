@@ -98,7 +98,7 @@ TEST_F(InstanceContextTest, AJobRunsUnderTheCloseGuardAndNotOnceItIsClosed) {
       << "nobody is left inside";
 }
 
-// A stalled write or a read may ask while another thread closes the instance.
+// A stalled write or a read may use the executor while another thread closes the instance.
 TEST_F(InstanceContextTest, NothingIsAskedOfAnExecutorThatWasGivenBack) {
   InstanceContext context(instance_.options, "/other", {});
   ASSERT_TRUE(context.Open().ok());

@@ -28,7 +28,7 @@
 namespace lava {
 namespace {
 
-// A file that the manifest names must be there.
+// A missing file is damage, because the manifest names it.
 Status NotOpened(const std::string& path, const Status& status) {
   return status.IsNotFound() ? Status::Corruption("file " + path + " is missing") : status;
 }
@@ -62,7 +62,7 @@ DBImpl::DBImpl(const DBOptions& options, std::string path, const DBEnvironment& 
     : components_(options, std::move(path), environment, this) {}
 
 DBImpl::~DBImpl() {
-  // Closing is done again from where there was no memory for it.
+  // Closing is repeated while it is busy or lacks memory.
   bool closed = false;
   while (!closed) (void)Tried([&] { closed = !Close().IsBusy(); });
 }
@@ -198,8 +198,8 @@ Status DBImpl::CloseNow() {
   if (lifetime_.torn_down) return Status::OK();
   if (!components_.instance.closed.load()) {
     {
-      // A thread that publishes a view must not read `closed` before this and take writers off the
-      // slow path after it.
+      // Without this mutex, a publishing thread could read `closed` too early and take writers off
+      // the slow path afterwards.
       MutexLock state(components_.tree.mutex());
       components_.instance.closed = true;
       components_.tree.UpdateSlowPath();
@@ -210,8 +210,8 @@ Status DBImpl::CloseNow() {
     if (lifetime_.joined) components_.instance.lease->Leave(this);
     components_.tree.space.Leave();
   }
-  // Jobs look at components_.instance.cancelled between records, but nothing breaks off a call to
-  // the system.
+  // Jobs check components_.instance.cancelled between records, but a system call cannot be
+  // interrupted.
   if (!components_.instance.close_guard->Close(
           std::chrono::milliseconds(std::max(components_.instance.environment.wait_ms_max, 1u))))
     return Status::Busy("close " + components_.instance.path +
@@ -226,7 +226,7 @@ std::string DBImpl::LeftOpen() const {
   return lifetime_.left_open;
 }
 
-// No job or snapshot is inside the close guard, and none can enter.
+// Called when no job or snapshot is inside the close guard, and none can enter.
 void DBImpl::TearDown() {
   lifetime_.left_open = components_.snapshots->Clear();
   components_.instance.notifier->StallIs(std::nullopt, Status::Closed("the instance was closed"),
@@ -234,9 +234,9 @@ void DBImpl::TearDown() {
   components_.writer.HideView();
   components_.remover.RemoveObsolete();
   components_.writer.SyncLogSegments();
-  std::unique_ptr<Wal> wal;  // ends without a mutex, because this may be the log's last user
+  std::unique_ptr<Wal> wal;  // destroyed without a mutex, because this may be the log's last user
   {
-    // A thread that creates or drops a table holds this mutex from its look at closed on.
+    // A thread that creates or drops a table holds this mutex from its check of `closed` on.
     MutexLock install(components_.tree.versions.install_mutex());
     wal = components_.writer.Close();
     MutexLock state(components_.tree.mutex());

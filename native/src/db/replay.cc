@@ -18,11 +18,12 @@ Status Replay::Run() {
   LAVA_RETURN_IF_ERROR(
       wal_->Replay([this](Slice record) { return ended_ ? Status::OK() : Apply(record); }));
   LAVA_RETURN_IF_ERROR(LogCreated());
-  // The next opening must not replay the skipped records before the records written from now on.
+  // Flushes everything, so that the next opening does not replay the skipped records before new
+  // ones.
   return ended_ ? writer_->FlushHere() : Status::OK();
 }
 
-// Applies all changes of a record or, if a logged value is lost, none.
+// Applies all changes of a record, or none if a logged value is lost.
 Status Replay::Apply(Slice record) {
   WriteAheadLog::Decoded decoded;
   LAVA_RETURN_IF_ERROR(wal_->Decode(record, &decoded));
@@ -44,8 +45,8 @@ void Replay::DropTable(uint64_t id) {
     dropped_.try_emplace(id, std::move(*known));
 }
 
-// The manifest has the current registration of a table that was dropped and created again; the
-// record has the one of its creation.
+// If the table was dropped and created again, the manifest has its current registration, while the
+// record has the registration of its creation.
 Status Replay::CreateTable(const WalRecord::Change& change) {
   LAVA_ASSIGN_OR_RETURN(TableRegistration table, wal_->CreatedIn(change));
   const auto before = dropped_.find(table.id);
@@ -55,8 +56,8 @@ Status Replay::CreateTable(const WalRecord::Change& change) {
   return Status::OK();
 }
 
-// A flush during the replay may have removed tables from the manifest that were created again
-// later.
+// A flush during the replay may have removed tables from the manifest that later records create
+// again.
 Status Replay::LogCreated() {
   MutexLock install(tree_->versions.install_mutex());
   for (const auto& [id, table] : created_) {

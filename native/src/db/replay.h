@@ -10,24 +10,23 @@
 
 namespace lava {
 
-/// Replays the write-ahead log of an instance that is being opened: applies the records to
-/// memtables, and drops and creates tables as the instance did when it wrote the records.
+/// Replays the write-ahead log while an instance is opened: applies the records to memtables, and
+/// drops and creates tables as the records say.
 ///
-/// If a power cut took a value from a log that is not synced, the replay ends before the record of
-/// that value. The instance then has a state of the past.
+/// If a power cut has destroyed a value of a log that is not synced, the replay ends before the
+/// record of that value. The instance then has an earlier state.
 ///
-/// Threads:    one, while nobody else has the instance.
-/// Ownership:  borrows what the constructor takes.
-/// Errors:     as WriteAheadLog; errors of flushes and of the manifest. The opening then fails, and
-///             a later replay begins from the files that the manifest names by then.
+/// Threads:    one, before other threads use the instance.
+/// Ownership:  borrows the constructor's arguments.
+/// Errors:     those of WriteAheadLog, of flushes and of the manifest. After an error the opening
+///             fails. The next replay starts from the files that the manifest names by then.
 class Replay {
  public:
   Replay(TreeState* tree, TableRegistry* tables, WriteAheadLog* wal, Writer* writer)
       : tree_(tree), tables_(tables), wal_(wal), writer_(writer) {}
 
-  /// Does nothing without a log. Flushes full memtables in this thread, so that a replay needs no
-  /// more memory than the writes did, however long the log is and however small the lease has
-  /// become.
+  /// Does nothing without a log. Flushes full memtables in this thread. A replay therefore needs no
+  /// more memory than the writes did, even if the log is long or the lease has become smaller.
   Status Run() LAVA_EXCLUDES(tree_->versions.install_mutex(), tree_->mutex());
 
  private:
@@ -40,7 +39,7 @@ class Replay {
   TableRegistry* const tables_;
   WriteAheadLog* const wal_;
   Writer* const writer_;
-  bool ended_ = false;  // a power cut took a value: later records are skipped
+  bool ended_ = false;                             // a value is lost: later records are skipped
   std::map<uint64_t, TableRegistration> dropped_;  // tables that the manifest still has
   std::map<uint64_t, TableRegistration> created_;  // tables that the manifest may not have yet
 };

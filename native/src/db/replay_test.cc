@@ -14,7 +14,7 @@ namespace {
 
 const std::string kLargeValue(5'000, 'x');
 
-// A machine that the test can start anew.
+// A file system on a machine that the test can reboot.
 class RebootedFileSystem final : public testing::FaultFileSystem {
  public:
   using FaultFileSystem::FaultFileSystem;
@@ -45,7 +45,7 @@ class ReplayTest : public JobsForTest {
     MutexLock install(parts_->tree.versions.install_mutex());
     return parts_->tree.versions.state().tables.contains(TableIdOfName(table));
   }
-  // As if a power cut had taken the segments of the value log.
+  // Deletes the segments of the value log, as a power cut may do.
   void LoseSegments() {
     parts_.reset();
     machine_.Reboot();
@@ -180,7 +180,7 @@ TEST_F(ReplayTest, ATableThatWasDroppedAndCreatedAgainHasOnlyItsNewData) {
   EXPECT_EQ(parts->Scan(parts->NewTable("t")), "pb=2 ");
 }
 
-// The log has the options of the creation, the manifest those of later.
+// The log has the options of the creation, the manifest has newer options.
 TEST_F(ReplayTest, ATableThatWasCreatedAgainHasItsNewestOptions) {
   Drop(Open()->NewTable("t"));
   parts_->NewTable("t", {.ttl_layout = TtlLayout::kValue, .ttl_ms = 1'000});
@@ -189,7 +189,7 @@ TEST_F(ReplayTest, ATableThatWasCreatedAgainHasItsNewestOptions) {
   EXPECT_EQ(parts_->tables.Registrations().at(TableIdOfName("t")).options.ttl_ms, 2'000);
 }
 
-// The replay flushes the drop before it comes to the creation.
+// The replay flushes the drop before it reaches the creation.
 TEST_F(ReplayTest, ATableIsInTheManifestAgainAfterAFlushBetweenItsDropAndItsCreation) {
   options_.memtable_bytes = 4 << 20;
   environment_.value_in_memory_bytes_max = 1 << 20;
