@@ -84,7 +84,7 @@ Status CheckMissing(const ImportSource& source, const Version& version) {
 Status CheckRanges(std::span<const ImportSource> imports) {
   for (const ImportSource& a : imports) {
     if (a.partition_first > a.partition_last)
-      return Status::InvalidArgument("import: " + PartitionName(a) + " is no partition range");
+      return Status::InvalidArgument("import: " + PartitionName(a) + " is not a partition range");
     for (const ImportSource& b : imports) {
       if (&a != &b && a.partition_first <= b.partition_last &&
           b.partition_first <= a.partition_last)

@@ -76,7 +76,7 @@ Status CheckOptions(const DBOptions& options) {
     return Status::InvalidArgument("options.partition_bytes must be 1 or 2, not " +
                                    std::to_string(options.partition_bytes));
   if (options.volume != nullptr && options.file_system != nullptr)
-    return Status::InvalidArgument("options.volume and options.file_system cannot both be there");
+    return Status::InvalidArgument("options.volume and options.file_system cannot both be set");
   const uint32_t partition_max = (1u << (8 * options.partition_bytes)) - 1;
   if (options.partition_first > options.partition_last || options.partition_last > partition_max)
     return Status::InvalidArgument("options.partition_first " +

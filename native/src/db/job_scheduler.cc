@@ -268,7 +268,7 @@ Status JobScheduler::CompactAll(uint64_t sealed_through, uint32_t timeout_ms, ui
       std::chrono::milliseconds(std::min(timeout_ms, instance_->environment.wait_ms_max));
   if (*ticket == 0) *ticket = manual_compactions_.Request(sealed_through);
   if (!manual_compactions_.IsKnown(*ticket))
-    return Status::InvalidArgument("compact all: the ticket is of no call before");
+    return Status::InvalidArgument("compact all: no earlier call returned this ticket");
   {
     // Plans on every call, because failed work may be due again.
     MutexLock jobs(&mutex_);

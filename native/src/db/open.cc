@@ -215,7 +215,7 @@ Status DBImpl::CloseNow() {
   if (!components_.instance.close_guard->Close(
           std::chrono::milliseconds(std::max(components_.instance.environment.wait_ms_max, 1u))))
     return Status::Busy("close " + components_.instance.path +
-                        ": a background job is amid a call to the system");
+                        ": a background job is inside a system call");
   TearDown();
   lifetime_.torn_down = true;
   return Status::OK();

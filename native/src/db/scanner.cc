@@ -488,9 +488,9 @@ Status Scanner::CheckTables(const TablesScanRequest& request,
   }
   if (request.after_key.empty()) return Status::OK();
   if (request.after_table >= tables->size())
-    return Status::InvalidArgument("scan of several tables: it is to go on behind table " +
-                                   std::to_string(request.after_table) + " of " +
-                                   std::to_string(tables->size()));
+    return Status::InvalidArgument("scan of several tables: after_table is " +
+                                   std::to_string(request.after_table) +
+                                   ", the number of tables is " + std::to_string(tables->size()));
   return context_.partitions->CheckBound(*(*tables)[request.after_table], request.after_key,
                                          "lower");
 }
