@@ -222,7 +222,7 @@ TEST(CollectionJob, NothingAliveCreatesNoFile) {
   const CollectionInput input = tree.AllFiles();
   tree.InstallCollection(input, output);
   EXPECT_TRUE(tree.version()->value_files.empty());
-  EXPECT_FALSE(tree.version()->blob_files.empty()) << "the ghosts below";
+  EXPECT_FALSE(tree.version()->blob_files.empty()) << "stale references remain below";
   EXPECT_TRUE(tree.Scan().empty());
 }
 

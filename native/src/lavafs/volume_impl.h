@@ -17,6 +17,8 @@ namespace lava::lavafs {
 /// See Volume. Changes are applied in memory and gathered under one mutex, which is not held during
 /// writes to the device. One thread at a time writes the gathered changes to the journal, for all
 /// threads that wait.
+/// Threads:    any, except Begin(), which is called before other threads use the volume.
+/// Ownership:  owns the device. Its files borrow it.
 class VolumeImpl : public Volume {
  public:
   VolumeImpl(std::unique_ptr<fs::BlockDevice> device, const MountOptions& options, Image image);

@@ -17,8 +17,9 @@
 namespace lava::log {
 
 /// The leader, which is the thread whose call is first in the queue, commits the queued calls of
-/// all threads. Only the leader writes files and changes the index, which others read under the
-/// mutex.
+/// all threads. Only the leader writes files and changes the index. Other threads read the index
+/// under the mutex.
+/// Threads:    any, except Recover(), which is called before other threads use the log.
 class LavaLogImpl : public LavaLog {
  public:
   explicit LavaLogImpl(const LogOptions& options) : options_(options) {}

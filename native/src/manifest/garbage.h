@@ -9,6 +9,7 @@
 namespace lava {
 
 /// Raw bytes of the blob file's values in this value file. 0 if it has none of them.
+/// Threads: any; pure, like all functions of this file.
 uint64_t HeldBy(const ValueFileMeta& file, const FileId& blob_file);
 
 /// The garbage of a value file: raw bytes of values that no reference in the version reaches.

@@ -66,7 +66,7 @@ TEST(Garbage, InheritedValuesGiveBounds) {
   blob_files.Flush(WholeOf(KeyFileOf(1, {{IdOf(2), 10, 1000}})), {NewValueFile(2, 10, 1000)});
   blob_files.Replace({2}, {{ValueFileOf(5, "a", "z", {{IdOf(2), 7, 700}}), {{IdOf(2), "a", "z"}}}});
   EXPECT_EQ(GarbageIn(blob_files, 5), (Numbers{700, 0, 0, 700}))
-      << "1000 are named, 300 are ghosts";
+      << "references name 1000 bytes, 300 of them are stale";
   const KeyFileEntry old = blob_files.version().levels[0][0];
   VersionEdit compaction;
   compaction.Remove(0, old);

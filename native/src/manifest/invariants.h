@@ -9,6 +9,7 @@ namespace lava {
 /// of a damaged manifest cannot violate this: DecodeEdit() and ApplyEdit() refuse it. Of versions
 /// with more than 200 files only the sums are counted.
 /// Returns true, so that LAVA_DCHECK() calls it in debug builds only.
+/// Threads: any.
 bool CheckInvariants(const Version& version);
 
 }  // namespace lava

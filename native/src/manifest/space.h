@@ -35,6 +35,7 @@ struct MetBelow {
 };
 
 /// Computed from version.sums, without visiting the files.
+/// Threads: any; pure, like all functions of this file.
 VersionSpace SpaceOf(const Version& version, const MetBelow& met);
 
 /// Raw bytes of all values that the file's references name.

@@ -7,8 +7,10 @@
 
 namespace lava {
 
+///
 /// Counts the sums of a version from its files and blob files alone. For tests, assertions, and
 /// versions that were not made by an edit. All other versions get their sums updated by edits.
+/// Threads: any. The functions of this file only use their arguments.
 VersionSums CountSums(const Version& version);
 
 /// Approximate memory that a part of a version takes. Units: bytes.
