@@ -370,10 +370,15 @@ class DB {
   static Status Destroy(const DBOptions& options, const std::string& path);
 
   /// Opens the table, or creates a new one. For a known table the options replace the old ones.
+  /// Durability: the registration is in the manifest when the call returns. It survives a process
+  /// kill and, with options.sync or a write-ahead log, a power cut. With WalMode::kWal, a power cut
+  /// may lose the new creation of a table that was dropped before.
   /// Errors: InvalidArgument if another table has the hash of this name (names both).
   virtual Result<Table*> CreateTable(std::string_view name, const TableOptions& options) = 0;
   virtual Status SetTableOptions(Table* table, const TableOptions& options) = 0;
   /// Deletes all of the table's data and its registration; the Table becomes unusable (Closed).
+  /// Durability: the drop is as durable as a write. Without a write-ahead log, a crash before the
+  /// next flush is installed undoes the drop: the registration and the data in files are kept.
   virtual Status DropTable(Table* table) = 0;
   /// All tables in the manifest, including those not yet opened with CreateTable().
   virtual std::vector<TableInfo> ListTables() const = 0;

@@ -65,6 +65,10 @@ class VolumeInput {
 /// A new file of a volume.
 /// Threads:    one.
 /// Ownership:  the volume must outlive the file. Destruction without Close() drops buffered data.
+/// Durability: neither Append() nor Close() syncs the file. A closed file survives the end of the
+///             process only once it is pinned: see SharedVolume::Pin(). With
+///             VolumeOptions::power_safe a pinned file also survives a power cut.
+/// Errors:     IOError or NoSpace. After an error the file is useless.
 class VolumeOutput {
  public:
   virtual ~VolumeOutput() = default;
