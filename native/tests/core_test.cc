@@ -114,7 +114,9 @@ TEST_F(CoreTest, AnInstanceWritesCompactsAndReadsItsFilesAgain) {
   for (int n = 0; n < 1000; ++n) {
     const std::string& value = n % 2 == 0 ? large : KeyOf(n);
     ASSERT_TRUE(UntilDone([&] { return db_->Put(table_, {KeyOf(n), 0}, value); }).ok());
-    if (n % 250 == 249) ASSERT_TRUE(UntilDone([&] { return db_->Flush(10'000); }).ok());
+    if (n % 250 == 249) {
+      ASSERT_TRUE(UntilDone([&] { return db_->Flush(10'000); }).ok());
+    }
   }
   uint64_t ticket = 0;
   ASSERT_TRUE(UntilDone([&] { return db_->CompactAll(10'000, &ticket); }).ok());
