@@ -157,13 +157,16 @@ public final class DBOptions {
                 Objects.requireNonNull(valueCompression, "valueCompression").number());
     }
 
-    /** Which jobs rewrite values; set to other policies for comparison. Default: AUTOMATIC. */
+    /**
+     * Jobs that rewrite values. The policies other than AUTOMATIC exist for comparison. Default:
+     * AUTOMATIC.
+     */
     public DBOptions setValuePolicy(ValuePolicy valuePolicy) {
         return set(
                 DBOption.VALUE_POLICY, Objects.requireNonNull(valuePolicy, "valuePolicy").number());
     }
 
-    /** Number of lines kept for {@link LavaDB#takeValueDecisions}. Default: none. */
+    /** Number of lines that are kept for {@link LavaDB#takeValueDecisions}. Default: 0. */
     public DBOptions setValueDecisionsMax(int valueDecisionsMax) {
         return set(DBOption.VALUE_DECISIONS_MAX, valueDecisionsMax);
     }
@@ -407,10 +410,9 @@ public final class DBOptions {
     }
 
     /**
-     * How many bytes of events are kept for {@link LavaDB#takeEvents}, in native memory that is
-     * allocated when the instance is opened. An event takes little more than 1 KiB at most. When
-     * the bytes are full, the oldest events are dropped. At most 16 MiB. 0: no events are kept.
-     * Default: 0.
+     * Size of the buffer of events for {@link LavaDB#takeEvents}, at most 16 MiB; 0: no events are
+     * kept. The buffer is native memory that is allocated when the instance is opened. An event
+     * takes little more than 1 KiB at most. A full buffer drops the oldest events. Default: 0.
      */
     public DBOptions setEventBufferBytes(int eventBufferBytes) {
         if (eventBufferBytes < 0) {

@@ -33,7 +33,7 @@ public final class TableOptions {
         separationBytes = other.separationBytes;
     }
 
-    /** Which operations the table allows. Default: {@link TableKind#VALUE}. */
+    /** The operations that the table allows. Default: {@link TableKind#VALUE}. */
     public TableOptions setKind(TableKind kind) {
         this.kind = Objects.requireNonNull(kind, "kind");
         return this;

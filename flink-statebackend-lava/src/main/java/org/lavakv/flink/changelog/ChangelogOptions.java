@@ -20,10 +20,11 @@ public final class ChangelogOptions {
                     .noDefaultValue()
                     .withFallbackKeys(FLINK_PREFIX + "base-path")
                     .withDescription(
-                            "Where the changelog's files go, in a directory for each job. Without"
-                                    + " it, beside the checkpoints (execution.checkpointing.dir). Like all of"
-                                    + " these it is read from the TaskManagers' configuration,"
-                                    + " not from a job's own.");
+                            "Directory of the changelog's files, with a subdirectory for each"
+                                    + " job. Without this option the files are stored beside the"
+                                    + " checkpoints (execution.checkpointing.dir). All options"
+                                    + " of the changelog are read from the TaskManagers'"
+                                    + " configuration; a job's own configuration has no effect.");
 
     public static final ConfigOption<Boolean> COMPRESSION =
             ConfigOptions.key(PREFIX + "compression.enabled")
@@ -31,8 +32,9 @@ public final class ChangelogOptions {
                     .defaultValue(true)
                     .withFallbackKeys(FLINK_PREFIX + "compression.enabled")
                     .withDescription(
-                            "Whether changes are compressed (Snappy) where that makes them smaller"
-                                    + " by an eighth or more; the threads that upload do it.");
+                            "Whether changes are compressed with Snappy. The threads that upload"
+                                    + " changes compress them, and keep the compressed form if"
+                                    + " it is smaller by an eighth or more.");
 
     public static final ConfigOption<MemorySize> PREEMPTIVE_PERSIST_THRESHOLD =
             ConfigOptions.key(PREFIX + "preemptive-persist-threshold")
@@ -40,7 +42,7 @@ public final class ChangelogOptions {
                     .defaultValue(MemorySize.ofMebiBytes(5))
                     .withFallbackKeys(FLINK_PREFIX + "preemptive-persist-threshold")
                     .withDescription(
-                            "From how many bytes on the changes of one operator are uploaded without"
+                            "Size at which the changes of an operator are uploaded without"
                                     + " waiting for a checkpoint.");
 
     public static final ConfigOption<Duration> BATCH_DELAY =
@@ -49,22 +51,26 @@ public final class ChangelogOptions {
                     .defaultValue(Duration.ofMillis(10))
                     .withFallbackKeys(FLINK_PREFIX + "batch.persist-delay")
                     .withDescription(
-                            "How long changes to be uploaded wait for those of other operators, to"
-                                    + " share a file with them.");
+                            "Time for which changes wait before their upload, so that changes of"
+                                    + " several operators share a file.");
 
     public static final ConfigOption<MemorySize> BATCH_SIZE =
             ConfigOptions.key(PREFIX + "batch.persist-size-threshold")
                     .memoryType()
                     .defaultValue(MemorySize.ofMebiBytes(10))
                     .withFallbackKeys(FLINK_PREFIX + "batch.persist-size-threshold")
-                    .withDescription("From how many bytes on they do not wait any longer.");
+                    .withDescription(
+                            "Size at which waiting changes are uploaded at once, before"
+                                    + " batch.persist-delay has passed.");
 
     public static final ConfigOption<Integer> UPLOAD_THREADS =
             ConfigOptions.key(PREFIX + "upload.num-threads")
                     .intType()
                     .defaultValue(5)
                     .withFallbackKeys(FLINK_PREFIX + "upload.num-threads")
-                    .withDescription("How many files of a job are uploaded at a time.");
+                    .withDescription(
+                            "Maximum number of files of a job that are uploaded at the same"
+                                    + " time.");
 
     public static final ConfigOption<MemorySize> IN_FLIGHT_LIMIT =
             ConfigOptions.key(PREFIX + "upload.max-in-flight")
@@ -72,8 +78,8 @@ public final class ChangelogOptions {
                     .defaultValue(MemorySize.ofMebiBytes(100))
                     .withFallbackKeys(FLINK_PREFIX + "upload.max-in-flight")
                     .withDescription(
-                            "From how many bytes under upload on the tasks of a job take no more"
-                                    + " input.");
+                            "Size of the changes under upload at which the tasks of a job accept"
+                                    + " no more input.");
 
     public static final ConfigOption<Integer> UPLOAD_ATTEMPTS =
             ConfigOptions.key(PREFIX + "upload.max-attempts")
@@ -81,15 +87,17 @@ public final class ChangelogOptions {
                     .defaultValue(3)
                     .withFallbackKeys(FLINK_PREFIX + "upload.max-attempts")
                     .withDescription(
-                            "How often an upload is tried before the checkpoint that needs it"
-                                    + " fails. The next checkpoint tries again.");
+                            "Number of attempts to upload changes before the checkpoint that"
+                                    + " needs them fails. The next checkpoint tries again.");
 
     public static final ConfigOption<Duration> UPLOAD_RETRY_DELAY =
             ConfigOptions.key(PREFIX + "upload.next-attempt-delay")
                     .durationType()
                     .defaultValue(Duration.ofMillis(500))
                     .withFallbackKeys(FLINK_PREFIX + "upload.next-attempt-delay")
-                    .withDescription("How long after a failure an upload is tried again.");
+                    .withDescription(
+                            "Time between a failed attempt to upload changes and the next"
+                                    + " attempt.");
 
     public static final ConfigOption<Duration> UPLOAD_TIMEOUT =
             ConfigOptions.key(PREFIX + "upload.timeout")
@@ -97,8 +105,9 @@ public final class ChangelogOptions {
                     .defaultValue(Duration.ofSeconds(10))
                     .withFallbackKeys(FLINK_PREFIX + "upload.timeout")
                     .withDescription(
-                            "After how long an upload that has not ended is tried again beside"
-                                    + " itself, and the last attempt counts as failed.");
+                            "Time after which another attempt to upload changes starts, in"
+                                    + " parallel to an attempt that has not ended. The upload"
+                                    + " fails if the last attempt exceeds this time.");
 
     public static final ConfigOption<Boolean> SHARED_VALUES =
             ConfigOptions.key(PREFIX + "shared-values.enabled")
@@ -106,15 +115,17 @@ public final class ChangelogOptions {
                     .defaultValue(true)
                     .withDescription(
                             "Whether a large value of a state on Lava is written once, for the"
-                                    + " changelog and for the state, instead of once for each.");
+                                    + " changelog and for the state together, instead of once"
+                                    + " for each.");
 
     public static final ConfigOption<MemorySize> SHARED_VALUE_MIN_SIZE =
             ConfigOptions.key(PREFIX + "shared-values.min-size")
                     .memoryType()
                     .defaultValue(MemorySize.parse("4kb"))
                     .withDescription(
-                            "From how many bytes on a change's value is, if the state's values of"
-                                    + " that size are separated.");
+                            "Minimum size of changes whose values are shared in this way. A"
+                                    + " value is shared only if its state stores values of that"
+                                    + " size in value files.");
 
     private ChangelogOptions() {}
 }
