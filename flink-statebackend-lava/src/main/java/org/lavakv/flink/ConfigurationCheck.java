@@ -12,7 +12,9 @@ import java.util.TreeSet;
 import org.apache.commons.text.similarity.LevenshteinDistance;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.ConfigOption;
+import org.apache.flink.configuration.FallbackKey;
 import org.apache.flink.util.FlinkRuntimeException;
+import org.lavakv.flink.changelog.ChangelogOptions;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -101,7 +103,12 @@ final class ConfigurationCheck {
         Map<String, String> successors = new HashMap<>(); // by former key
         for (ConfigOption<?> option : allOptions()) {
             known.add(option.key());
-            option.fallbackKeys().forEach(key -> successors.put(key.getKey(), option.key()));
+            for (FallbackKey key : option.fallbackKeys()) {
+                // A key of Flink's storage is no former key: that storage still uses it.
+                if (isOfLava(key.getKey())) {
+                    successors.put(key.getKey(), option.key());
+                }
+            }
         }
         Set<String> unknown = new TreeSet<>();
         Set<String> leftOver = new TreeSet<>();
@@ -112,7 +119,7 @@ final class ConfigurationCheck {
                 if (keys.contains(successor)) {
                     overruled.add(key + " (now " + successor + ")");
                 }
-            } else if (key.startsWith(LavaOptions.PREFIX) && !known.contains(key)) {
+            } else if (isOfLava(key) && !known.contains(key)) {
                 unknown.add(withNearest(key, known));
             } else if (key.startsWith(ROCKSDB_PREFIX)) {
                 leftOver.add(withCounterpart(key));
@@ -128,16 +135,20 @@ final class ConfigurationCheck {
             messages.add(
                     "The configuration has keys that Lava does not know and ignores: "
                             + String.join(", ", unknown)
-                            + ". Known are: "
+                            + ". Known keys: "
                             + String.join(", ", known));
         }
         if (!overruled.isEmpty()) {
             messages.add(
-                    "The configuration has keys by their former and by their present names; the"
-                            + " former have no effect then: "
+                    "The configuration has some keys by both their former and their present"
+                            + " names. The former names have no effect: "
                             + String.join(", ", overruled));
         }
         return messages;
+    }
+
+    private static boolean isOfLava(String key) {
+        return key.startsWith(LavaOptions.PREFIX) || key.startsWith(ChangelogOptions.PREFIX);
     }
 
     /** The key, followed by the most similar known key. */
@@ -170,6 +181,7 @@ final class ConfigurationCheck {
     static List<ConfigOption<?>> allOptions() {
         List<ConfigOption<?>> options = optionsOf(LavaOptions.class);
         options.addAll(optionsOf(LavaConfigurableOptions.class));
+        options.addAll(optionsOf(ChangelogOptions.class));
         return options;
     }
 

@@ -11,7 +11,9 @@ import org.apache.flink.configuration.MemorySize;
  */
 public final class ChangelogOptions {
 
-    private static final String PREFIX = "state.changelog.lava.";
+    /** Prefix of all keys. */
+    public static final String PREFIX = "state.changelog.lava.";
+
     private static final String FLINK_PREFIX = "state.changelog.dstl.dfs.";
 
     public static final ConfigOption<String> BASE_PATH =

@@ -5,6 +5,7 @@ import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.IllegalConfigurationException;
+import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.core.fs.Path;
 
@@ -26,19 +27,18 @@ final class ChangelogSettings {
 
     private ChangelogSettings(Path directory, ReadableConfig config) {
         this.directory = directory;
-        compress = config.get(ChangelogOptions.COMPRESSION);
-        persistBytes = config.get(ChangelogOptions.PREEMPTIVE_PERSIST_THRESHOLD).getBytes();
+        compress = isOn(config, ChangelogOptions.COMPRESSION);
+        persistBytes = bytes(config, ChangelogOptions.PREEMPTIVE_PERSIST_THRESHOLD);
         batchDelayMs = millis(config, ChangelogOptions.BATCH_DELAY, 0);
-        batchBytes = config.get(ChangelogOptions.BATCH_SIZE).getBytes();
+        batchBytes = bytes(config, ChangelogOptions.BATCH_SIZE);
         threads = positive(config, ChangelogOptions.UPLOAD_THREADS);
-        inFlightBytesMax = config.get(ChangelogOptions.IN_FLIGHT_LIMIT).getBytes();
+        inFlightBytesMax = bytes(config, ChangelogOptions.IN_FLIGHT_LIMIT);
         attemptsMax = positive(config, ChangelogOptions.UPLOAD_ATTEMPTS);
         retryDelayMs = millis(config, ChangelogOptions.UPLOAD_RETRY_DELAY, 0);
         timeoutMs = millis(config, ChangelogOptions.UPLOAD_TIMEOUT, 1);
+        long sharedBytes = bytes(config, ChangelogOptions.SHARED_VALUE_MIN_SIZE);
         sharedBytesMin =
-                config.get(ChangelogOptions.SHARED_VALUES)
-                        ? config.get(ChangelogOptions.SHARED_VALUE_MIN_SIZE).getBytes()
-                        : Long.MAX_VALUE;
+                isOn(config, ChangelogOptions.SHARED_VALUES) ? sharedBytes : Long.MAX_VALUE;
         if (inFlightBytesMax < batchBytes || inFlightBytesMax < persistBytes) {
             throw new IllegalConfigurationException(
                     ChangelogOptions.IN_FLIGHT_LIMIT.key()
@@ -78,20 +78,45 @@ final class ChangelogSettings {
     }
 
     private static int positive(ReadableConfig config, ConfigOption<Integer> option) {
-        int value = config.get(option);
-        if (value < 1) {
-            throw new IllegalConfigurationException(
-                    option.key() + " is " + value + "; it must be at least 1.");
-        }
+        int value = value(config, option, "a whole number");
+        check(value >= 1, option, value, "at least 1");
         return value;
     }
 
     private static long millis(ReadableConfig config, ConfigOption<Duration> option, long least) {
-        long value = config.get(option).toMillis();
-        if (value < least) {
-            throw new IllegalConfigurationException(
-                    option.key() + " is " + value + " ms; it must be at least " + least + " ms.");
-        }
+        long value = value(config, option, "a duration, for example 10 s").toMillis();
+        check(value >= least, option, value + " ms", "at least " + least + " ms");
         return value;
+    }
+
+    private static long bytes(ReadableConfig config, ConfigOption<MemorySize> option) {
+        return value(config, option, "a size, for example 10 mb").getBytes();
+    }
+
+    private static boolean isOn(ReadableConfig config, ConfigOption<Boolean> option) {
+        return value(config, option, "true or false");
+    }
+
+    private static <T> T value(ReadableConfig config, ConfigOption<T> option, String allowed) {
+        try {
+            return config.get(option);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalConfigurationException(
+                    "The value of '"
+                            + option.key()
+                            + "' is not allowed: it must be "
+                            + allowed
+                            + ".",
+                    e);
+        }
+    }
+
+    private static void check(boolean valid, ConfigOption<?> option, Object value, String allowed) {
+        if (!valid) {
+            throw new IllegalConfigurationException(
+                    String.format(
+                            "The value %s of '%s' is not allowed: it must be %s.",
+                            value, option.key(), allowed));
+        }
     }
 }
