@@ -10,7 +10,7 @@ import org.lavakv.TtlTime;
  * engine drops nothing that Flink's TTL would still show.
  *
  * <p>Threads: any; threads other than the task's hold the instance's guard. Ownership: does not own
- * the database.
+ * the instance.
  */
 public final class EngineClock implements TtlTimeProvider {
 

@@ -86,7 +86,7 @@ public final class InstanceOpener {
         return parts.home.path().toFile();
     }
 
-    /** Where the database's files will be. {@link #open} opens the database on them. */
+    /** The instance's files. {@link #open} opens the instance on them. */
     public InstanceFiles files() throws IOException {
         if (files == null) {
             files = parts.volumes == null ? filesInDirectory() : filesInVolume();
@@ -109,10 +109,10 @@ public final class InstanceOpener {
 
     /**
      * Opens the instance; may succeed once. Until {@link #finish}, closing the registry closes the
-     * database and abandons files for which a read waits. This also ends a write that waits for
+     * instance and abandons files for which a read waits. This also ends a write that waits for
      * background work.
      *
-     * @param imports predecessors to adopt, or empty for a new database
+     * @param imports predecessors to adopt, or empty for a new instance
      * @throws IOException also when the registry is closed
      */
     public LavaInstance open(List<ImportSource> imports, CloseableRegistry cancel)
@@ -149,7 +149,10 @@ public final class InstanceOpener {
                 parts.separation);
     }
 
-    /** Detaches the database from the registry; fails if the registry has already closed it. */
+    /**
+     * Detaches the instance from the registry; fails if the registry has already closed the
+     * instance.
+     */
     public void finish() throws IOException {
         if (!cancel.unregisterCloseable(closing)) {
             throw new IOException("The restore was cancelled.");

@@ -15,14 +15,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One open LavaKV database of one keyed state backend, and everything with the same lifetime: the
- * memory lease, the files, the local directory, and the guard that keeps the database open while
+ * One open LavaKV instance of one keyed state backend, and everything with the same lifetime: the
+ * memory lease, the files, the local directory, and the guard that keeps the instance open while
  * threads other than the task's use it.
  *
  * <p>Threads: the getters may be called from any thread. So may {@link #close}; repeating it does
  * nothing.
  *
- * <p>Ownership: owns the database, the lease (through {@code leaseRelease}), the files including
+ * <p>Ownership: owns the LavaDB, the lease (through {@code leaseRelease}), the files including
  * those that an on-demand restore still fetches, and the directory. {@link #close} frees all of
  * them.
  *
@@ -48,12 +48,12 @@ public final class LavaInstance implements AutoCloseable {
     private boolean closed;
 
     /**
-     * Takes over an open database.
+     * Takes over an open instance of the engine.
      *
      * @param leaseRelease returns this instance's share of native memory; called once, after the
-     *     database was closed
+     *     instance was closed
      * @param home the name of the instance's directory, deleted on close
-     * @param files where the database's files are
+     * @param files the instance's files
      * @param separation minimum size of values that go to value files
      */
     public LavaInstance(
@@ -84,12 +84,12 @@ public final class LavaInstance implements AutoCloseable {
         return home.path().toFile();
     }
 
-    /** The database's files: inside {@link #directory}, or in a volume. */
+    /** The instance's files: inside {@link #directory}, or in a volume. */
     public InstanceFiles files() {
         return files;
     }
 
-    /** Counts of the database's events that have been read so far. */
+    /** Counts of the instance's events that have been read so far. */
     public EventCounts eventCounts() {
         return eventCounts;
     }
@@ -127,7 +127,7 @@ public final class LavaInstance implements AutoCloseable {
     }
 
     /**
-     * Threads other than the task's hold a lease of this guard while they use the database; {@link
+     * Threads other than the task's hold a lease of this guard while they use the instance; {@link
      * #close} waits for all leases.
      */
     public ResourceGuard resourceGuard() {
@@ -157,7 +157,7 @@ public final class LavaInstance implements AutoCloseable {
         return viewSnapshots.size();
     }
 
-    /** Waits for the leases, closes the database, returns its memory and deletes its files. */
+    /** Waits for the leases, closes the instance, returns its memory and deletes its files. */
     @Override
     public void close() {
         synchronized (this) {

@@ -6,7 +6,7 @@ import org.lavakv.TableHandle;
 /**
  * One registered state: the engine's table and Flink's description of it.
  *
- * <p>Threads: a value. Ownership: the handle belongs to the instance's database.
+ * <p>Threads: a value. Ownership: the handle belongs to the instance.
  */
 public final class StateTable {
 

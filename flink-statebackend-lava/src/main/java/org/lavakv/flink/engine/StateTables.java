@@ -28,7 +28,7 @@ public final class StateTables {
     private final LavaInstance instance;
     private final Map<String, StateTable> tables = new LinkedHashMap<>();
 
-    /** Creates tables in the instance's database, with the instance's value separation. */
+    /** Creates tables in the instance, with its value separation. */
     public StateTables(LavaInstance instance) {
         this.db = instance.db();
         this.instance = instance;
