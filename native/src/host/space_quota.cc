@@ -245,9 +245,8 @@ Status SpaceQuota::Full(const Membership& membership) const {
       " instances take " + std::to_string(total_.file_bytes) +
       " bytes and those that only snapshots and local copies keep " +
       std::to_string(TotalNow().pinned_bytes) + ", " +
-      (volume_ ? "what the volume " + volume_->path + " can hold" : "the process's limit") +
-      " is " + std::to_string(limits_.high_bytes) + " and about " +
-      std::to_string(total_.live_bytes) +
+      (volume_ ? "the capacity of volume " + volume_->path : "the process's limit") + " is " +
+      std::to_string(limits_.high_bytes) + " and about " + std::to_string(total_.live_bytes) +
       " bytes are in use, so nothing more can be given back; this instance takes " +
       std::to_string(TakenBy(membership.report.use)) + " of them, most takes " + most_name +
       " with " + std::to_string(TakenBy(most->report.use)) + ": " + Remedy() + failure);

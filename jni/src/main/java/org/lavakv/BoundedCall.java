@@ -12,7 +12,8 @@ interface BoundedCall {
         while (call.call() != DONE) {
             if (Thread.currentThread().isInterrupted()) {
                 throw new LavaDBException(
-                        Status.Code.ABORTED, what + ": given up, the thread was interrupted");
+                        Status.Code.ABORTED,
+                        what + ": abandoned, because the thread was interrupted");
             }
         }
     }

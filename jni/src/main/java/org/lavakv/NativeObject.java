@@ -94,8 +94,8 @@ abstract class NativeObject implements AutoCloseable {
                     LOG.log(
                             Level.WARNING,
                             what
-                                    + " was not closed before it became unreachable; its native memory was"
-                                    + " freed now. It was opened "
+                                    + " was not closed before it became unreachable. Its native"
+                                    + " memory has been freed now. It was opened "
                                     + origin
                                     + "."
                                     + Origin.advice(origin.stack()),

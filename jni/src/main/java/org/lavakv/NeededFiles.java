@@ -33,7 +33,7 @@ final class NeededFiles {
                             + path
                             + " needs its file "
                             + e.getMessage()
-                            + ", which has not arrived, and nobody brings it");
+                            + ", which has not arrived and is not being fetched");
         }
         bringing.bring(e.getMessage());
     }

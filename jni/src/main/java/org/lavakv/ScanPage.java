@@ -291,7 +291,7 @@ public final class ScanPage {
 
     private IllegalStateException malformed() {
         return new IllegalStateException(
-                "The native library filled a page with something else than the "
+                "The native library filled a page with other content than the "
                         + count
                         + " entries that it names, at offset "
                         + nextOffset

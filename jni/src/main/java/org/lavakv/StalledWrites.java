@@ -37,8 +37,8 @@ final class StalledWrites {
                         Status.Code.ABORTED,
                         "writing to "
                                 + path
-                                + " while background work is behind: given up, the"
-                                + " thread was interrupted; nothing was written");
+                                + ": abandoned, because the thread was interrupted while it"
+                                + " waited for background work; nothing was written");
             }
         }
     }

@@ -134,9 +134,9 @@ public final class WriteBatch {
             throw new IllegalStateException(
                     "a write batch may hold at most "
                             + BYTES_MAX
-                            + " bytes, and this would make "
+                            + " bytes, but would have "
                             + needed
-                            + ": write it and clear it earlier");
+                            + ": write and clear the batch earlier");
         }
         if (needed > bytes.length) {
             bytes = Arrays.copyOf(bytes, (int) Math.min(BYTES_MAX, Math.max(needed, 2L * length)));

@@ -72,6 +72,6 @@ class ValueClassesTest {
                             }
                         })
                 .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("write it and clear it");
+                .hasMessageContaining("write and clear the batch");
     }
 }

@@ -36,10 +36,10 @@ class CheckpointReportTest {
             Pattern.compile(
                     "Checkpoint (\\d+) of (.*): sealed (\\d+) bytes of memtables, which became"
                             + " (\\d+) bytes of files; uploaded (\\d+) files of (\\d+) bytes, (\\d+)"
-                            + " of them in (\\d+) packs; reused (\\d+) files of (\\d+) bytes; with"
-                            + " descriptions (\\d+) bytes are new, of (\\d+)\\. It took (\\d+) us"
-                            + " for the synchronous part, (\\d+) ms for the flush, (\\d+) ms for"
-                            + " the upload, (\\d+) ms in all\\.");
+                            + " of them in (\\d+) packs; reused (\\d+) files of (\\d+) bytes\\."
+                            + " Including descriptions, (\\d+) bytes are new, of (\\d+) bytes in"
+                            + " all\\. The synchronous part took (\\d+) us, the flush (\\d+) ms,"
+                            + " the upload (\\d+) ms, and the whole checkpoint (\\d+) ms\\.");
 
     @TempDir Path root;
     private LogLines log;

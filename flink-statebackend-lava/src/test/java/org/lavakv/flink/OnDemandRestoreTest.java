@@ -286,7 +286,7 @@ class OnDemandRestoreTest {
                                 assertThat(ExceptionUtils.stringifyException(e))
                                         .contains(fixture.shared().toString())
                                         .contains("is damaged: at offset")
-                                        .contains("restore from another one"));
+                                        .contains("Restore from another checkpoint"));
         assertThat(missing(backend)).isEqualTo(checkpoint.getSharedState().size());
     }
 

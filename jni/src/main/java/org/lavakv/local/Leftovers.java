@@ -77,9 +77,9 @@ final class Leftovers {
                     Level.WARNING,
                     "Looking in "
                             + directory
-                            + " for what killed processes left there failed: "
+                            + " for files of killed processes failed: "
                             + e
-                            + "; what is there stays until another process opens the directory.");
+                            + ". The files stay until another process opens the directory.");
         }
     }
 
@@ -96,17 +96,17 @@ final class Leftovers {
                 }
             }
         } catch (OverlappingFileLockException e) {
-            LOG.log(Level.DEBUG, "another copy of these classes removes what {0} owns", owner);
+            LOG.log(Level.DEBUG, "another copy of these classes removes the files of {0}", owner);
         } catch (NoSuchFileException e) {
-            LOG.log(Level.DEBUG, "another process removed what {0} owns", owner);
+            LOG.log(Level.DEBUG, "another process removed the files of {0}", owner);
         } catch (IOException e) {
             LOG.log(
                     Level.WARNING,
-                    "What a killed process left beside "
+                    "Removing the files of the killed process with the owner file "
                             + owner
-                            + " could not be removed: "
+                            + " failed: "
                             + e
-                            + "; the next process that opens the directory tries again.");
+                            + ". The next process that opens the directory tries again.");
         }
     }
 
@@ -121,9 +121,10 @@ final class Leftovers {
         }
         LOG.log(
                 Level.INFO,
-                "{0} is of another host, or of an earlier start of this one; on a file system of"
-                        + " type {1} that cannot be distinguished. If its process is gone, delete the"
-                        + " file, and what has the end of its name in its own.",
+                "The owner file {0} was written by another host, or by this host before its last"
+                        + " start. A file system of type {1} does not show which. If the process"
+                        + " that wrote the owner file is gone, delete the owner file, and all"
+                        + " files whose names contain the end of its name.",
                 owner,
                 type);
         return false;
@@ -158,7 +159,7 @@ final class Leftovers {
         if (removed > 0) {
             LOG.log(
                     Level.INFO,
-                    "Removed {0} files and directories in {1} that a killed process left there.",
+                    "Removed {0} files and directories of a killed process in {1}.",
                     removed,
                     owner.getParent());
         }

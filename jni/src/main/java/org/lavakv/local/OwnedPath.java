@@ -41,7 +41,7 @@ public final class OwnedPath implements AutoCloseable {
             OwnerFile owner = OwnerFile.use(directory);
             return new OwnedPath(owner, owner.newName(directory, begin, end));
         } catch (IOException e) {
-            throw new IOException("No local files can be made in " + directory + ": " + e, e);
+            throw new IOException("Local files cannot be created in " + directory + ": " + e, e);
         }
     }
 

@@ -146,8 +146,8 @@ final class OwnerFile {
                         Level.WARNING,
                         "The file system of "
                                 + directory
-                                + " has no locks, so what this process leaves there if it is"
-                                + " killed is not found again: "
+                                + " has no locks. If this process is killed, no other process"
+                                + " will remove its files there: "
                                 + e.getCause());
                 return new OwnerFile(directory, token, null);
             } finally {
@@ -157,7 +157,7 @@ final class OwnerFile {
                 }
             }
         }
-        throw new IOException("other processes removed every owner file at once");
+        throw new IOException("other processes removed each new owner file at once");
     }
 
     /** Whether this process has the lock now. */

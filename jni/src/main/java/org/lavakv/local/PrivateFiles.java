@@ -152,7 +152,7 @@ public final class PrivateFiles {
         } catch (IOException e) {
             LOG.log(
                     Level.WARNING,
-                    "The permissions of " + made + " stay as they are: " + e.getMessage(),
+                    "The permissions of " + made + " could not be changed: " + e.getMessage(),
                     e);
         }
     }

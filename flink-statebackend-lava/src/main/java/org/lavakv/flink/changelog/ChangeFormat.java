@@ -98,7 +98,7 @@ final class ChangeFormat {
         readFully(data, magic, 0, where);
         int version = ByteBuffer.wrap(magic).getInt();
         if (version < PLAIN || version > COMPRESSED + WITH_PARTS) {
-            throw damaged(where, "no changes of a version that this library knows begin there");
+            throw damaged(where, "there are no changes of a version that this library knows");
         }
         byte[] header = Arrays.copyOf(magic, headerBytes(version));
         readFully(data, header, magic.length, where);
@@ -143,7 +143,7 @@ final class ChangeFormat {
             throw new IOException(
                     damaged(where, "its changes cannot be decompressed").getMessage(), e);
         }
-        throw damaged(where, "its changes do not have the length that their header says");
+        throw damaged(where, "the length of its changes differs from the length in their header");
     }
 
     static IOException damaged(String where, String what) {
@@ -160,7 +160,7 @@ final class ChangeFormat {
         try {
             in.readFully(to, from, to.length - from);
         } catch (EOFException e) {
-            throw damaged(where, "it ends within its changes");
+            throw damaged(where, "the file ends within its changes");
         }
     }
 

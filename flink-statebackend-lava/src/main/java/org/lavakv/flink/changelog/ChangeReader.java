@@ -163,6 +163,6 @@ final class ChangeReader implements CloseableIterator<StateChange> {
 
     private UncheckedIOException contradiction() {
         return new UncheckedIOException(
-                ChangeFormat.damaged(where, "its changes contradict their number or lengths"));
+                ChangeFormat.damaged(where, "the number or the lengths of its changes are wrong"));
     }
 }

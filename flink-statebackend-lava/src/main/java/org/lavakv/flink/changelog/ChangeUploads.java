@@ -342,10 +342,10 @@ final class ChangeUploads implements AutoCloseable {
                         new IOException(
                                 "None of "
                                         + number
-                                        + " attempts to upload changes has succeeded, the last not"
-                                        + " within "
+                                        + " attempts to upload changes has succeeded. The last"
+                                        + " attempt did not end within "
                                         + settings.timeoutMs
-                                        + " ms; check the storage, or raise "
+                                        + " ms. Check the storage, or raise "
                                         + ChangelogOptions.UPLOAD_TIMEOUT.key()
                                         + ".",
                                 before));

@@ -70,9 +70,9 @@ final class ChangelogSettings {
                                                                 .key()
                                                         + " or "
                                                         + ChangelogOptions.BASE_PATH.key()
-                                                        + " in the TaskManagers' configuration; a"
-                                                        + " job's own does not reach the"
-                                                        + " changelog."));
+                                                        + " in the TaskManagers' configuration."
+                                                        + " A job's own configuration does not"
+                                                        + " reach the changelog."));
         return new ChangelogSettings(
                 new Path(new Path(base, job.toHexString()), "changelog"), config);
     }

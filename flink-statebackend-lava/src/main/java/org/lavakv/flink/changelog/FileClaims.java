@@ -65,7 +65,9 @@ final class FileClaims {
         try {
             deletions.execute(() -> deleteNow(file));
         } catch (RejectedExecutionException e) {
-            LOG.warn("A file of the changelog stays, since its storage was closed: {}", file);
+            LOG.warn(
+                    "A file of the changelog is not deleted, because the storage was closed: {}",
+                    file);
         }
     }
 

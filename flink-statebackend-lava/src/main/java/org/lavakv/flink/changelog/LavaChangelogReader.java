@@ -85,11 +85,12 @@ final class LavaChangelogReader
             String where = open(segment, part.offset);
             if (part.bytes() > segment.getStateSize() - part.offset
                     || part.bytes() > Integer.MAX_VALUE) {
-                throw ChangeFormat.damaged(where, "it has not the " + part.bytes() + " bytes");
+                throw ChangeFormat.damaged(
+                        where, "the file has fewer than " + part.bytes() + " bytes there");
             }
             byte[] bytes = in.readNBytes((int) part.bytes());
             if (bytes.length < part.bytes()) {
-                throw ChangeFormat.damaged(where, "it ends within its changes");
+                throw ChangeFormat.damaged(where, "the file ends within its changes");
             }
             try {
                 return SharedEntries.decode(part.file, part.offset, bytes);
@@ -110,7 +111,8 @@ final class LavaChangelogReader
                             + " at offset "
                             + offset;
             if (offset < 0 || offset > next.getStateSize()) {
-                throw ChangeFormat.damaged(where, "it has " + next.getStateSize() + " bytes");
+                throw ChangeFormat.damaged(
+                        where, "the file has only " + next.getStateSize() + " bytes");
             }
             in.seek(offset);
             return where;

@@ -119,13 +119,14 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
         }
         if (failedBytes > settings.inFlightBytesMax) {
             throw new IOException(
-                    "Changes of operator "
+                    "Uploads of changes of operator "
                             + operatorId
-                            + " wait in memory and in segments, "
-                            + failedBytes
-                            + " bytes by now, because uploads to "
+                            + " to "
                             + settings.directory
-                            + " fail; check the storage.",
+                            + " fail, so that "
+                            + failedBytes
+                            + " bytes of changes wait in memory and in segments. Check the"
+                            + " storage.",
                     lastFailure());
         }
         SharedLog.Location shared = bind(change);
@@ -161,7 +162,7 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
                             + operatorId
                             + " from "
                             + from
-                            + " on, but there are those from "
+                            + ", but the changelog has changes from "
                             + truncatedTo
                             + " to "
                             + activeNumber

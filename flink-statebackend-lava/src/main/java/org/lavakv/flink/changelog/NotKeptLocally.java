@@ -25,8 +25,9 @@ final class NotKeptLocally implements StreamStateHandle {
     @Override
     public FSDataInputStream openInputStream() throws IOException {
         throw new IOException(
-                "Under the changelog state is not restored from what the TaskManager has kept,"
-                        + " which may not be all of it; the checkpoint itself is tried next.");
+                "Under the changelog, state is not restored from the TaskManager's local copy,"
+                        + " because the copy may be incomplete. The checkpoint itself is tried"
+                        + " next.");
     }
 
     @Override

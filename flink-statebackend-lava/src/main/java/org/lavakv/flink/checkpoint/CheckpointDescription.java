@@ -164,19 +164,20 @@ public final class CheckpointDescription {
             throw damaged(
                     file,
                     0,
-                    "it does not begin as Lava's checkpoints do, so it was written by something"
-                            + " else, or is damaged");
+                    "the file does not begin like a file of Lava, so it was written by other"
+                            + " software or is damaged");
         }
         int checked = bytes.length - CHECKSUM_BYTES;
         if (checked < HEADER_BYTES) {
-            throw damaged(file, bytes.length, "it ends here, inside its header");
+            throw damaged(file, bytes.length, "the file ends inside its header");
         }
         ByteBuffer in = ByteBuffer.wrap(bytes);
         if (in.getInt(checked) != crc32c(bytes, 0, checked)) {
             throw damaged(
                     file,
                     checked,
-                    "the checksum here does not fit the bytes before it (cut or changed)");
+                    "the checksum does not match the bytes before it (the file was cut or"
+                            + " changed)");
         }
         in.position(MAGIC.length);
         int version = in.getInt();
@@ -186,9 +187,10 @@ public final class CheckpointDescription {
                             + file
                             + " has format version "
                             + version
-                            + ", and this version of Lava reads up to "
+                            + ", but this version of Lava reads only versions up to "
                             + FORMAT_VERSION
-                            + ". Restore with the version of Lava that wrote it, or a newer one.");
+                            + ". Restore with the version of Lava that wrote the file, or with a"
+                            + " newer version.");
         }
         int prefixBytes = in.getInt();
         int metaBytes = in.getInt();
@@ -203,11 +205,11 @@ public final class CheckpointDescription {
                 || engineBytes < 0
                 || engineBytes > checked - HEADER_BYTES
                 || version == 1 && engineBytes != checked - HEADER_BYTES) {
-            throw damaged(file, MAGIC.length, "its header contradicts itself");
+            throw damaged(file, MAGIC.length, "the fields of its header contradict each other");
         }
         int originBytes = version < 3 ? 0 : ORIGIN_BYTES;
         if (engineBytes > checked - HEADER_BYTES - originBytes) {
-            throw damaged(file, MAGIC.length, "its header contradicts itself");
+            throw damaged(file, MAGIC.length, "the fields of its header contradict each other");
         }
         in.limit(checked - originBytes).position(HEADER_BYTES + engineBytes);
         PackedFiles packed = version == 1 ? PackedFiles.NONE : readPacked(in, file);
@@ -218,7 +220,7 @@ public final class CheckpointDescription {
             in.position(checked - originBytes);
             identity = CheckpointIdentity.read(in);
             if (identity == null) {
-                throw damaged(file, checked - originBytes, "its key groups contradict themselves");
+                throw damaged(file, checked - originBytes, "its key groups contradict each other");
             }
             ttlTime = new TtlTime(in.getLong(), in.getLong(), in.getLong());
         }
@@ -238,7 +240,7 @@ public final class CheckpointDescription {
     private static PackedFiles readPacked(ByteBuffer in, String file) throws IOException {
         int begin = in.position();
         if (in.remaining() < Integer.BYTES || in.getInt() != in.remaining()) {
-            throw damaged(file, begin, "the length of what lies in packs is another");
+            throw damaged(file, begin, "the length of the list of packed files is wrong");
         }
         try {
             return PackedFiles.read(in);
@@ -266,16 +268,17 @@ public final class CheckpointDescription {
             throw new IOException(
                     "The checkpoint file "
                             + file
-                            + " does not belong to the checkpoint that is restored. It is of "
+                            + " does not belong to the checkpoint that is restored. The file"
+                            + " belongs to "
                             + (identity == null
                                     ? "a checkpoint that an older version of Lava wrote"
                                     : identity)
-                            + "; expected, by "
+                            + ", but "
                             + metaFile
-                            + ", is the one of "
+                            + " expects the file of "
                             + expected
-                            + ". Put that one back in its place, or restore from another"
-                            + " checkpoint; this one was left as it is.");
+                            + ". Put the expected file back, or restore from another checkpoint."
+                            + " This checkpoint is unchanged.");
         }
         if (stateMeta.length != stateMetaBytes) {
             throw damaged(
@@ -292,8 +295,7 @@ public final class CheckpointDescription {
                     0,
                     "the description of all states, the "
                             + stateMetaBytes
-                            + " bytes from here, does not have the checksum that it was written"
-                            + " with");
+                            + " bytes from there, has a wrong checksum");
         }
         if (identity != null && !identity.keyGroups().equals(keyGroups)) {
             throw new IOException(
@@ -301,12 +303,12 @@ public final class CheckpointDescription {
                             + file
                             + " and "
                             + metaFile
-                            + " are of "
+                            + " belong to "
                             + identity
-                            + ", and the checkpoint that is restored has key groups "
+                            + ", but the checkpoint that is restored has key groups "
                             + keyGroups.prettyPrintInterval()
-                            + " there. Put its own ones back in their place, or restore from"
-                            + " another checkpoint; this one was left as it is.");
+                            + " there. Put the checkpoint's own files back, or restore from"
+                            + " another checkpoint. This checkpoint is unchanged.");
         }
     }
 
@@ -324,6 +326,6 @@ public final class CheckpointDescription {
                         + offset
                         + ", "
                         + why
-                        + ". The checkpoint was left as it is; restore from another one.");
+                        + ". The checkpoint is unchanged. Restore from another checkpoint.");
     }
 }

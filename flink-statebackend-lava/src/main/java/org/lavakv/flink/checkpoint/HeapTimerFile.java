@@ -190,7 +190,7 @@ public final class HeapTimerFile {
             try {
                 return in.readUTF();
             } catch (EOFException | UTFDataFormatException e) {
-                throw damaged("there is no name of a state", e);
+                throw damaged("the name of a state is missing", e);
             }
         }
 
@@ -200,11 +200,11 @@ public final class HeapTimerFile {
                             + file
                             + " of "
                             + fileBytes
-                            + " bytes holds what Lava does not write: before offset "
+                            + " bytes is damaged: before offset "
                             + bytes.offset
                             + ", "
                             + what
-                            + "; restore from another checkpoint.",
+                            + ". Restore from another checkpoint.",
                     cause);
         }
     }

@@ -154,7 +154,7 @@ public final class PackedFiles {
                 check(locations.put(file, location) == null, "a file is at two locations");
             }
         }
-        check(!in.hasRemaining(), "there is more behind the packs");
+        check(!in.hasRemaining(), "there are more bytes after the last pack");
         return of(locations);
     }
 
@@ -171,7 +171,7 @@ public final class PackedFiles {
         int length = in.getShort();
         check(
                 length > 0 && length <= NAME_BYTES_MAX && length <= in.remaining(),
-                "a name has no possible length");
+                "the length of a name is impossible");
         byte[] bytes = new byte[length];
         in.get(bytes);
         return new String(bytes, StandardCharsets.US_ASCII);

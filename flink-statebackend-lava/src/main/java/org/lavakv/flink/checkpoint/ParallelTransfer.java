@@ -227,7 +227,8 @@ public final class ParallelTransfer implements AutoCloseable {
             try {
                 if (!running.await(ms, TimeUnit.MILLISECONDS)) {
                     LOG.warn(
-                            "{} transfers of files did not end within {} ms; going on without.",
+                            "{} transfers of files did not end within {} ms. The backend"
+                                    + " continues without waiting for them.",
                             running.getCount(),
                             ms);
                 }

@@ -87,7 +87,7 @@ public final class CompositeKeyBuilder<K> {
      * @return the length of the whole key
      */
     public <U> int withUserKey(U userKey, TypeSerializer<U> userKeySerializer) throws IOException {
-        Preconditions.checkState(prefixOwner != null, "A map's key goes behind a namespace.");
+        Preconditions.checkState(prefixOwner != null, "A map's key must follow a namespace.");
         out.setPosition(prefixEnd);
         userKeySerializer.serialize(userKey, out);
         return out.length();

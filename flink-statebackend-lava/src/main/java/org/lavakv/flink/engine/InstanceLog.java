@@ -74,8 +74,8 @@ final class InstanceLog implements SharedLog {
             // The value stays where it is, and the changelog writes the change itself.
             if (!failed) {
                 LOG.warn(
-                        "A large value of {} is written for the changelog and for the state, since"
-                                + " it cannot be for both; later ones are not told of.",
+                        "A large value of {} could not be shared with the changelog, so it is"
+                                + " written twice. Further occurrences are not logged.",
                         instance.files(),
                         e);
             }
@@ -89,7 +89,7 @@ final class InstanceLog implements SharedLog {
         try {
             log.roll();
         } catch (LavaDBException | LavaClosedException e) {
-            LOG.debug("The log of {} takes no more.", instance.files(), e);
+            LOG.debug("The log of {} could not start a new segment.", instance.files(), e);
         }
     }
 
@@ -101,7 +101,12 @@ final class InstanceLog implements SharedLog {
                 log.finish(segment);
             } catch (LavaDBException e) {
                 // The segment's changes are intact; the instance stores its values elsewhere.
-                LOG.warn("Changelog segment {} of {} has no end.", name, instance.files(), e);
+                LOG.warn(
+                        "Changelog segment {} of {} could not be finished. The segment's changes"
+                                + " are intact.",
+                        name,
+                        instance.files(),
+                        e);
             }
             return instance.files().file(name).open();
         } catch (LavaDBException | LavaClosedException e) {
@@ -119,7 +124,11 @@ final class InstanceLog implements SharedLog {
         try (ResourceGuard.Lease lease = instance.resourceGuard().acquireResource()) {
             log.release(through);
         } catch (IOException | LavaDBException | LavaClosedException e) {
-            LOG.debug("The instance in {} goes with its log.", instance.files(), e);
+            LOG.debug(
+                    "A segment of the log of {} was not released. The segment is deleted with"
+                            + " the instance.",
+                    instance.files(),
+                    e);
         }
     }
 

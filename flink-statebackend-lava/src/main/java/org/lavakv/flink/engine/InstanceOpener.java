@@ -118,7 +118,7 @@ public final class InstanceOpener {
     public LavaInstance open(List<ImportSource> imports, CloseableRegistry cancel)
             throws IOException, LavaDBException {
         Preconditions.checkState(
-                instance == null && !abandoned, "The instance was opened or given up.");
+                instance == null && !abandoned, "The instance was already opened or abandoned.");
         LavaInstance opened = newInstance(imports);
         instance = opened;
         this.cancel = cancel;
@@ -176,20 +176,24 @@ public final class InstanceOpener {
         try {
             parts.leaseRelease.close();
         } catch (Exception e) {
-            LOG.warn("Giving native memory back failed.", e);
+            LOG.warn("Returning native memory failed.", e);
         }
         try {
             if (files != null) {
                 files.close();
             }
         } catch (IOException e) {
-            LOG.warn("Deleting {} failed; it goes when no instance uses the volume.", files, e);
+            LOG.warn(
+                    "Deleting {} failed. The files are deleted once no instance uses the volume.",
+                    files,
+                    e);
         }
         try {
             parts.home.close();
         } catch (IOException e) {
             LOG.warn(
-                    "Deleting {} failed; the next process that opens the directory tries again.",
+                    "Deleting {} failed. The next process that opens the parent directory tries"
+                            + " again.",
                     parts.home.path(),
                     e);
         }

@@ -179,22 +179,22 @@ public final class LavaInstance implements AutoCloseable {
             files.close();
         } catch (IOException | RuntimeException e) {
             LOG.warn(
-                    "Deleting the files of the instance in {} failed; they go when no instance uses"
-                            + " the volume.",
+                    "Deleting the files of the instance in {} failed. The files are deleted once"
+                            + " no instance uses the volume.",
                     files,
                     e);
         }
         try {
             leaseRelease.close();
         } catch (Exception e) {
-            LOG.warn("Giving the native memory of the instance in {} back failed.", files, e);
+            LOG.warn("Returning the native memory of the instance in {} failed.", files, e);
         }
         try {
             home.close();
         } catch (IOException e) {
             LOG.warn(
-                    "Deleting the instance's directory {} failed; the next process that opens the"
-                            + " directory it is in tries again.",
+                    "Deleting the instance's directory {} failed. The next process that opens"
+                            + " the parent directory tries again.",
                     home.path(),
                     e);
         }

@@ -102,10 +102,10 @@ public final class ListSegments {
         return new IOException(
                 "The list grew to "
                         + sizeAndLimit.getLong()
-                        + " bytes, and the limit is "
+                        + " bytes, but the limit is "
                         + sizeAndLimit.getLong()
-                        + ": its elements are lost. Clear or update it, or restore from an earlier"
-                        + " checkpoint.");
+                        + ". Its elements are lost. Clear or update the list, or restore from an"
+                        + " earlier checkpoint.");
     }
 
     /**

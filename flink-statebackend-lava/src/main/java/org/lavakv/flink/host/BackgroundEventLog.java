@@ -71,9 +71,9 @@ final class BackgroundEventLog implements Runnable {
         if (!toldOfPages && Host.getStatistics().pageRefusals() > 0) {
             toldOfPages = true;
             LOG.warn(
-                    "The kernel did not take memory back that Lava freed, since the process has as"
-                            + " many memory maps as it may. Lava keeps the pages and uses them"
-                            + " again. Raise vm.max_map_count.");
+                    "The kernel refused memory that Lava returned, because the process has"
+                            + " reached its maximum number of memory maps. Lava keeps the pages"
+                            + " and reuses them. Raise vm.max_map_count.");
         }
     }
 
@@ -81,16 +81,16 @@ final class BackgroundEventLog implements Runnable {
     static void log(ReportedInstance instance) {
         logIfItFails(
                 instance,
-                "what its background jobs met",
+                "failures of background jobs",
                 () -> instance.takeBackgroundEvents().forEach(event -> log(instance, event)));
-        logIfItFails(instance, "for its events", instance::logEngineEvents);
+        logIfItFails(instance, "events", instance::logEngineEvents);
     }
 
     private static void logIfItFails(ReportedInstance of, String asked, Runnable asking) {
         try {
             asking.run();
         } catch (RuntimeException e) {
-            LOG.warn("Asking {} {} failed.", of.directory(), asked, e);
+            LOG.warn("Reading the {} of {} failed.", asked, of.directory(), e);
         }
     }
 
@@ -104,9 +104,9 @@ final class BackgroundEventLog implements Runnable {
         if (event.code() == Status.Code.CORRUPTION && !event.isOver()) {
             LOG.error(
                     "A file of Lava's state is damaged, of operator {} of job {} in {}: {}."
-                            + " States in the file: {}. What is sound can still be read. The next"
-                            + " checkpoint fails, so that the state is restored from the last one;"
-                            + " look at the disk.",
+                            + " States in the file: {}. The undamaged parts can still be read."
+                            + " The next checkpoint fails, so that the state is restored from"
+                            + " the last checkpoint. Check the disk.",
                     of.operator,
                     of.job,
                     of.directory(),
@@ -115,7 +115,7 @@ final class BackgroundEventLog implements Runnable {
         } else if (event.isOver()) {
             LOG.info(
                     "Background jobs on Lava's state work again, of operator {} of job {} in {},"
-                            + " after {} failures within {} s. The first was {}: {}.",
+                            + " after {} failures within {} s. The first failure was {}: {}.",
                     of.operator,
                     of.job,
                     of.directory(),
@@ -125,9 +125,9 @@ final class BackgroundEventLog implements Runnable {
                     event.message());
         } else {
             LOG.warn(
-                    "Background jobs on Lava's state fail, of operator {} of job {} in {}, with {}:"
-                            + " {}. They are tried again, and one more line tells when they work"
-                            + " again.",
+                    "Background jobs on Lava's state fail, of operator {} of job {} in {}, with"
+                            + " {}: {}. The jobs are retried. Another line is logged when they"
+                            + " work again.",
                     of.operator,
                     of.job,
                     of.directory(),

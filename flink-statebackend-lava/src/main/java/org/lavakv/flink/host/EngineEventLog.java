@@ -137,19 +137,19 @@ final class EngineEventLog {
     private void logStallBegin(EngineEvent begin, double seconds) {
         if (isSlowdown(begin)) {
             LOG.info(
-                    "Writes to the state of {} have been slowed for {} s, because space is short."
-                            + " The files take {} bytes, {} of them only for snapshots. One more"
-                            + " line tells when that ends.",
+                    "Writes to the state of {} have been slowed for {} s, because space is"
+                            + " short. The files take {} bytes, {} of them only for snapshots."
+                            + " Another line is logged when the slowdown ends.",
                     where,
                     rounded(seconds),
                     begin.get(EventFigure.FILE_BYTES),
                     begin.get(EventFigure.PINNED_BYTES));
         } else {
             LOG.warn(
-                    "Writes to the state of {} have been waiting for {} s. Cause: {}. When that"
-                            + " began, {} memtables waited for their flush, level 0 had {}"
-                            + " files, and the files took {} bytes, {} of them only for snapshots."
-                            + " One more line tells when that ends.",
+                    "Writes to the state of {} have been waiting for {} s. Cause: {}. When the"
+                            + " wait began, {} memtables waited for their flush, level 0 had {}"
+                            + " files, and the files took {} bytes, {} of them only for"
+                            + " snapshots. Another line is logged when the wait ends.",
                     where,
                     rounded(seconds),
                     begin.cause().text(),

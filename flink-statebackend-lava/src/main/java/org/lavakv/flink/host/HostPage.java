@@ -179,10 +179,10 @@ final class HostPage {
     String overBudgetLine() {
         return String.format(
                 Locale.ROOT,
-                "Lava: native memory is %d KiB beyond its budget of %d KiB and stays so: cache %d KiB,"
-                        + " of which reads hold %d, memtables %d, open files %d, metadata %d, the rest"
-                        + " are jobs and buffers. If this lasts, slots need more memory, or values that were"
-                        + " read are kept too long.",
+                "Lava: native memory stays %d KiB above its budget of %d KiB: cache %d KiB (%d"
+                        + " held by reads), memtables %d KiB, open files %d KiB, metadata %d"
+                        + " KiB; jobs and buffers take the rest. If this lasts, give the slots"
+                        + " more memory, or find code that holds read values for too long.",
                 (host.overBudgetBytes() + 1023) >> 10,
                 host.budgetBytes() >> 10,
                 host.cacheUsedBytes() >> 10,

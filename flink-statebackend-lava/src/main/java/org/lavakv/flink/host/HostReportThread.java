@@ -70,7 +70,7 @@ final class HostReportThread implements Runnable {
         try {
             file.close();
         } catch (IOException e) {
-            LOG.warn("Deleting {} failed; it does no harm.", file.path(), e);
+            LOG.warn("Deleting the report file {} failed. The file does no harm.", file.path(), e);
         }
     }
 
@@ -124,7 +124,10 @@ final class HostReportThread implements Runnable {
 
     private synchronized void warn(Exception e) {
         if (!warned && !ended) {
-            LOG.warn("Writing the state of Lava's host in {} failed; jobs go on.", directory, e);
+            LOG.warn(
+                    "Writing the report file of Lava's host in {} failed. Jobs continue.",
+                    directory,
+                    e);
         }
         warned = true;
     }

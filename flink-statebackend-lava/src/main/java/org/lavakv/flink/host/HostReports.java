@@ -74,7 +74,7 @@ public final class HostReports {
             started.start();
             thread = started;
         } catch (OutOfMemoryError noThread) {
-            LOG.warn("There is no thread for reports on Lava; there will be none.", noThread);
+            LOG.warn("Lava writes no reports, because no thread could be started.", noThread);
         }
     }
 
@@ -85,8 +85,8 @@ public final class HostReports {
             events = started;
         } catch (OutOfMemoryError noThread) {
             LOG.warn(
-                    "There is no thread that logs what Lava's background jobs meet; it is logged as"
-                            + " backends close.",
+                    "Failures of Lava's background jobs are logged only when backends close,"
+                            + " because no thread could be started.",
                     noThread);
         }
     }

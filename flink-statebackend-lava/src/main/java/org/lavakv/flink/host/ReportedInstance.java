@@ -76,7 +76,7 @@ final class ReportedInstance {
         } catch (LavaDBException malformed) {
             throw new UncheckedIOException(
                     new IOException(
-                            "reading what was decided about values of " + directory, malformed));
+                            "reading the decisions about values of " + directory, malformed));
         } catch (IOException | IllegalStateException closed) {
             return List.of();
         }
@@ -95,7 +95,8 @@ final class ReportedInstance {
             return BackgroundEvent.takeAll(open.db());
         } catch (LavaDBException malformed) {
             throw new UncheckedIOException(
-                    new IOException("reading what jobs of " + directory + " met", malformed));
+                    new IOException(
+                            "reading the failures of background jobs of " + directory, malformed));
         } catch (IOException | IllegalStateException closed) {
             return List.of();
         }

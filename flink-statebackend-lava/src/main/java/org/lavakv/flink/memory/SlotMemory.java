@@ -83,8 +83,8 @@ public final class SlotMemory implements AutoCloseable {
             return ofTaskManager(environment.getSharedResources(), taskManagerBytes, ratio);
         }
         LOG.warn(
-                "No memory is configured for Lava: each backend takes {} bytes that Flink does not"
-                        + " know of. Leave state.backend.lava.memory.managed on, or set"
+                "No memory is configured for Lava. Each backend takes {} bytes, which Flink does"
+                        + " not count. Set state.backend.lava.memory.managed to true, or set"
                         + " state.backend.lava.memory.fixed-per-slot.",
                 DEFAULT_BYTES);
         Lease lease = Host.acquire(DEFAULT_BYTES, ratio);
@@ -94,9 +94,10 @@ public final class SlotMemory implements AutoCloseable {
     private static Lease acquireManaged(long bytes, double ratio) throws Exception {
         if (bytes <= 0) {
             throw new IllegalConfigurationException(
-                    "The slot has no managed memory for Lava. Raise taskmanager.memory.managed.size"
-                            + " or taskmanager.memory.managed.fraction, or give Lava memory of its"
-                            + " own by state.backend.lava.memory.fixed-per-slot.");
+                    "The slot has no managed memory for Lava. Raise"
+                            + " taskmanager.memory.managed.size or"
+                            + " taskmanager.memory.managed.fraction, or give Lava its own memory"
+                            + " with state.backend.lava.memory.fixed-per-slot.");
         }
         return Host.acquire(bytes, ratio);
     }
@@ -110,9 +111,9 @@ public final class SlotMemory implements AutoCloseable {
     private static void warnOfLittle(long bytes) {
         if (bytes < USUAL_BYTES_MIN) {
             LOG.warn(
-                    "Lava works with {} bytes of native memory, but needs {} to stay within them:"
-                            + " a memtable, and what a flush and another background job take. Raise"
-                            + " taskmanager.memory.managed.size, or set"
+                    "Lava has {} bytes of native memory, and will exceed them. Lava needs at"
+                            + " least {} bytes for a memtable, a flush and another background"
+                            + " job. Raise taskmanager.memory.managed.size, or set"
                             + " state.backend.lava.memory.fixed-per-slot.",
                     bytes,
                     USUAL_BYTES_MIN);
@@ -141,7 +142,7 @@ public final class SlotMemory implements AutoCloseable {
         try {
             release.close();
         } catch (Exception e) {
-            LOG.warn("Giving native memory back to Flink failed.", e);
+            LOG.warn("Returning native memory to Flink failed.", e);
         }
     }
 }

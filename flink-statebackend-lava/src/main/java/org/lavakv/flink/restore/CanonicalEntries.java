@@ -91,11 +91,12 @@ final class CanonicalEntries {
         int ofKey = CompositeKeySerializationUtils.extractKeyGroup(keyGroupPrefixBytes, key);
         if (ofKey != keyGroup) {
             throw new IOException(
-                    "a key of key group "
+                    "a key belongs to key group "
                             + ofKey
-                            + " stands there, if "
+                            + " according to its first "
                             + keyGroupPrefixBytes
-                            + " bytes name it as this job's maximum parallelism says");
+                            + " bytes (the length of a key group at this job's maximum"
+                            + " parallelism)");
         }
         if (last) {
             following = in.readUnsignedShort();
@@ -118,9 +119,9 @@ final class CanonicalEntries {
     private void checkState() throws IOException {
         if (following >= states) {
             throw new IOException(
-                    "an entry of state "
+                    "the next entry belongs to state "
                             + following
-                            + " follows, and "
+                            + ", but only "
                             + states
                             + " states are described");
         }

@@ -80,8 +80,8 @@ final class CanonicalLists {
     private void stayJoined(Exception e) {
         elements = null;
         LOG.warn(
-                "The lists of state '{}' cannot be read by the serializer in the savepoint. They are"
-                        + " restored, but elements that expire keep their space until their list"
+                "The serializer in the savepoint cannot read the lists of state '{}'. The lists"
+                        + " are restored, but expired elements keep their space until their list"
                         + " is updated.",
                 state,
                 e);

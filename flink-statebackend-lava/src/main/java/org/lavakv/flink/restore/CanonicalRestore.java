@@ -131,7 +131,7 @@ final class CanonicalRestore<K> {
             for (Tuple2<Integer, Long> keyGroup : savepoint.getGroupRangeOffsets()) {
                 // A key group without entries has no data.
                 if (keyGroup.f1 != 0) {
-                    position = "the begin of a key group";
+                    position = "the start of a key group";
                     read(
                             () -> {
                                 entries.seek(keyGroup.f0, keyGroup.f1);
@@ -163,7 +163,7 @@ final class CanonicalRestore<K> {
                             + position
                             + ": "
                             + e
-                            + ". It was left as it is; restore from another one.",
+                            + ". The savepoint is unchanged. Restore from another savepoint.",
                     e);
         }
     }

@@ -122,8 +122,10 @@ final class FileFetch {
                     "at offset "
                             + Math.min(copied.bytes, expected.bytes())
                             + (copied.bytes < expected.bytes()
-                                    ? " it ends, and should have " + expected.bytes() + " bytes"
-                                    : " it should end, and goes on"));
+                                    ? " the file ends, but should have "
+                                            + expected.bytes()
+                                            + " bytes"
+                                    : " the file should end, but continues"));
         }
         if (copied.crc32c != expected.crc32c()) {
             throw damaged(source, whereTheChecksumFails(source, files, name));
@@ -141,9 +143,7 @@ final class FileFetch {
                 return e.getMessage().replace(files.file(name).displayName() + ": ", "");
             }
         }
-        return "at offset 0 begin "
-                + source.info().bytes()
-                + " bytes whose checksum is not the recorded one";
+        return "at offset 0, " + source.info().bytes() + " bytes have a wrong checksum";
     }
 
     private static IOException damaged(FileSource source, String what) {
@@ -154,7 +154,7 @@ final class FileFetch {
                         + what
                         + ". The file belongs to a checkpoint of the states "
                         + source.stateNames()
-                        + ". It was left as it is; restore from another one.");
+                        + ". The file is unchanged. Restore from another checkpoint.");
     }
 
     /** The length and checksum of the bytes that were copied. */

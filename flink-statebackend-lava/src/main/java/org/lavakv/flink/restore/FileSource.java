@@ -135,9 +135,10 @@ final class FileSource {
                         + displayName()
                         + " cannot be read from offset "
                         + offset
-                        + " on: "
+                        + ": "
                         + e.getMessage()
-                        + ". It was left as it is; when its storage is well again, restore again.",
+                        + ". The file is unchanged. Retry the restore once the storage is"
+                        + " available.",
                 e);
     }
 

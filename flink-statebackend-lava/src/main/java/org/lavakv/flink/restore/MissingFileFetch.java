@@ -182,9 +182,9 @@ final class MissingFileFetch implements OnDemandFiles, MissingFiles {
                 Thread.currentThread().interrupt();
                 throw failure(
                         Status.Code.ABORTED,
-                        "waiting for the file "
+                        "the wait for the file "
                                 + name
-                                + " was given up: the thread was interrupted",
+                                + " ended, because the thread was interrupted",
                         e);
             } catch (ExecutionException e) {
                 // The failure of an attempt that began before this read came may have a cause that
@@ -208,7 +208,7 @@ final class MissingFileFetch implements OnDemandFiles, MissingFiles {
     }
 
     private static String closedMessage(String name) {
-        return "the file " + name + " is not fetched any more: the state backend was closed";
+        return "the file " + name + " will not be fetched, because the state backend was closed";
     }
 
     private static String failureMessage(String name, ExecutionException e) {
@@ -426,8 +426,8 @@ final class MissingFileFetch implements OnDemandFiles, MissingFiles {
     private void logFailure(MissingFile file, long ms, IOException failure) {
         if (!closed) {
             LOG.warn(
-                    "Fetching {} failed, for the {}. time; it is tried again in {} ms, or when"
-                            + " it is needed.",
+                    "Fetching {} failed (attempt {}). The next attempt follows in {} ms, or when"
+                            + " a read needs the file.",
                     file.source.displayName(),
                     file.failures,
                     ms,
@@ -471,7 +471,10 @@ final class MissingFileFetch implements OnDemandFiles, MissingFiles {
             while (running > 0) {
                 long ms = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
                 if (ms <= 0) {
-                    LOG.warn("{} fetches of files hang; going on without them.", running);
+                    LOG.warn(
+                            "{} fetches of files hang. The backend closes without waiting for"
+                                    + " them.",
+                            running);
                     break;
                 }
                 try {

@@ -145,15 +145,15 @@ final class NativeRestore<K> {
             KeyGroupRange both = range.getIntersection(other);
             if (both.getNumberOfKeyGroups() > 0) {
                 throw new StateMigrationException(
-                        "Several parts of the checkpoint hold the key groups "
+                        "Several parts of the checkpoint contain the key groups "
                                 + both.prettyPrintInterval()
-                                + ". That is so when a job is rescaled under Flink's changelog and"
-                                + " again before all its subtasks have materialized their state;"
-                                + " Flink would then replay some changes twice. Restore with the"
-                                + " parallelism that the checkpoint was taken with. To rescale,"
-                                + " take a savepoint there, or switch the changelog off there, or"
-                                + " wait until every subtask has materialized its state, and take"
-                                + " a checkpoint.");
+                                + ". The job was rescaled under Flink's changelog, and is"
+                                + " rescaled again before all its subtasks have materialized"
+                                + " their state. Flink would replay some changes twice. Restore"
+                                + " with the parallelism of the checkpoint. To rescale, first"
+                                + " run the job with that parallelism, and then take a"
+                                + " savepoint, or switch the changelog off, or take a checkpoint"
+                                + " after every subtask has materialized its state.");
             }
         }
     }
@@ -163,14 +163,15 @@ final class NativeRestore<K> {
         if (stored != request.keyGroupPrefixBytes()
                 || stored != predecessor.metadata().partitionBytes()) {
             throw new StateMigrationException(
-                    "The checkpoint's keys begin with "
+                    "Each key of the checkpoint begins with "
                             + stored
-                            + " bytes of key group, and this job's maximum parallelism of "
+                            + " bytes of key group, but this job's maximum parallelism of "
                             + request.numberOfKeyGroups()
                             + " needs "
                             + request.keyGroupPrefixBytes()
-                            + ". The maximum parallelism of keyed state cannot be changed; set it"
-                            + " to what it was (up to 128: 1 byte, above: 2 bytes).");
+                            + ". The maximum parallelism of keyed state cannot be changed. Set"
+                            + " the former maximum parallelism (up to 128: 1 byte, above: 2"
+                            + " bytes).");
         }
     }
 
@@ -189,7 +190,9 @@ final class NativeRestore<K> {
                         instance.db(), instance.files(), missing, request.progress(), RETRY_MS);
         instance.setOnDemandFiles(fetch);
         fetch.start(request.transferThreads());
-        LOG.info("The job begins while {} files of its state are fetched.", fetch.fileCount());
+        LOG.info(
+                "The job starts while {} files of its state are fetched in the background.",
+                fetch.fileCount());
     }
 
     /** A file that several predecessors name is fetched once. */

@@ -170,10 +170,11 @@ final class Predecessor implements AutoCloseable {
                             + CheckpointDescription.FILE_NAME
                             + ", but "
                             + firstNames(byName)
-                            + ". Checkpoints and native savepoints of another state backend, such"
-                            + " as RocksDB or ForSt, hold that backend's own files. To switch, take"
-                            + " a canonical savepoint on that backend (flink savepoint --type"
-                            + " canonical) and start the job from it on Lava.");
+                            + ". Checkpoints and native savepoints of another state backend,"
+                            + " such as RocksDB or ForSt, contain files of that backend. To"
+                            + " switch, take a canonical savepoint on that backend (flink"
+                            + " savepoint --type canonical), and start the job on Lava from that"
+                            + " savepoint.");
         }
         return new Located(
                 null,
@@ -202,9 +203,9 @@ final class Predecessor implements AutoCloseable {
                 throw new IOException(
                         "The checkpoint file "
                                 + source.displayName()
-                                + " is larger than the "
+                                + " is damaged: it is larger than the maximum of "
                                 + CheckpointDescription.BYTES_MAX
-                                + " bytes that a description may have; it is damaged.");
+                                + " bytes for a description.");
             }
             return bytes;
         } finally {
@@ -311,7 +312,7 @@ final class Predecessor implements AutoCloseable {
                 throw new IOException(
                         "The checkpoint file "
                                 + descriptionName
-                                + " names a file that is no plain name; it is damaged.");
+                                + " is damaged: a file name in it is not a plain name.");
             }
             if (directory != null) {
                 if (file.name().equals(HeapTimerFile.FILE_NAME)) {
@@ -335,7 +336,7 @@ final class Predecessor implements AutoCloseable {
                                 + location
                                 + ", which has "
                                 + pack.getStateSize()
-                                + " bytes. Restore from another one.");
+                                + " bytes. Restore from another checkpoint.");
             }
             return FileSource.packed(file, pack, location);
         }
@@ -344,12 +345,12 @@ final class Predecessor implements AutoCloseable {
             StreamStateHandle handle = byName.get(name);
             if (handle == null) {
                 throw new IOException(
-                        "The checkpoint is not whole: "
+                        "The checkpoint is incomplete: "
                                 + descriptionName
                                 + " names the file "
                                 + name
-                                + ", and the checkpoint has none of that name. Restore from"
-                                + " another one.");
+                                + ", which the checkpoint does not contain. Restore from another"
+                                + " checkpoint.");
             }
             return handle;
         }

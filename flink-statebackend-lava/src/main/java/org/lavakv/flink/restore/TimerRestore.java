@@ -93,7 +93,7 @@ final class TimerRestore {
                                 "The checkpoint's timers and its description of the states"
                                         + " contradict each other about "
                                         + state
-                                        + "; restore from another checkpoint.");
+                                        + ". Restore from another checkpoint.");
                     }
                     int keyGroup =
                             CompositeKeySerializationUtils.extractKeyGroup(

@@ -185,7 +185,11 @@ final class CheckpointUpload {
             PrivateFiles.createDirectories(directory.toPath());
             PrivateFiles.write(file, stateMeta);
         } catch (IOException e) {
-            LOG.warn("Checkpoint {} has no local copy: {} was not written.", checkpointId, file, e);
+            LOG.warn(
+                    "Checkpoint {} has no local copy, because writing {} failed.",
+                    checkpointId,
+                    file,
+                    e);
             return null;
         }
         return new FileStateHandle(

@@ -131,7 +131,7 @@ final class FileUpload {
                             + kept
                             + " of "
                             + bytes
-                            + " bytes; check the storage.");
+                            + " bytes. Check the storage.");
         }
     }
 
@@ -164,11 +164,11 @@ final class FileUpload {
             throw new IOException(
                     "The local file "
                             + part.file.displayName()
-                            + " is not what was written: "
+                            + " has changed since it was written: it has "
                             + total
                             + " bytes instead of "
                             + expected.bytes()
-                            + ", or another checksum. The checkpoint fails; check the disk and"
+                            + ", or another checksum. The checkpoint fails. Check the disk, and"
                             + " restart the job from an earlier checkpoint.");
         }
     }

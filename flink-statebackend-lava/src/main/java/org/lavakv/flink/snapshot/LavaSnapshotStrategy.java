@@ -181,7 +181,10 @@ public final class LavaSnapshotStrategy<K>
         try {
             instance.files().releaseKept();
         } catch (IOException e) {
-            LOG.warn("Space of local copies that are gone is not free yet.", e);
+            LOG.warn(
+                    "Freeing the space of deleted local copies failed. A later checkpoint tries"
+                            + " again.",
+                    e);
         } finally {
             lease.close();
         }

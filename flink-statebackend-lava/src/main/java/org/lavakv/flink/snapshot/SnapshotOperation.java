@@ -229,8 +229,8 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
     private LocalBackup noLocalBackup() {
         if (context.localRecovery().isLocalBackupEnabled()) {
             LOG.info(
-                    "Checkpoint {} goes without a copy for local recovery, since files of the"
-                            + " restored state have not all been fetched yet.",
+                    "Checkpoint {} has no copy for local recovery, because some files of the"
+                            + " restored state have not been fetched yet.",
                     checkpointId);
         }
         return null;
@@ -256,8 +256,8 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
                     content.timers());
         } catch (IOException | RuntimeException e) {
             LOG.warn(
-                    "Checkpoint {} goes without a copy for local recovery; free some space on the"
-                            + " local disk or set execution.checkpointing.local-backup.dirs.",
+                    "Checkpoint {} has no copy for local recovery. Free some space on the local"
+                            + " disk, or set execution.checkpointing.local-backup.dirs.",
                     checkpointId,
                     e);
             return null;
@@ -281,8 +281,8 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
             throw new IOException(
                     "Checkpoint "
                             + checkpointId
-                            + " must upload all files of the restored state, and they are not here"
-                            + " yet: "
+                            + " must upload all files of the restored state, but some could not"
+                            + " be fetched: "
                             + e.getMessage(),
                     e);
         }

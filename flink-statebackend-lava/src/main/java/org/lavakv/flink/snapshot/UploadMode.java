@@ -45,7 +45,7 @@ enum UploadMode {
                 return SELF_CONTAINED;
             default:
                 throw new IllegalArgumentException(
-                        "Lava does not know the way of sharing files " + sharing + ".");
+                        "Lava does not know the sharing mode " + sharing + ".");
         }
     }
 

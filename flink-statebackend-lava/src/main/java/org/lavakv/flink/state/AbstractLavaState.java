@@ -119,7 +119,7 @@ public abstract class AbstractLavaState<K, N, V> implements InternalKvState<K, N
     public StateIncrementalVisitor<K, N, V> getStateIncrementalVisitor(
             int recommendedMaxNumberOfReturnedRecords) {
         throw new UnsupportedOperationException(
-                "Lava has no incremental visitor; expired state goes in compactions.");
+                "Lava has no incremental visitor. Compactions remove expired state.");
     }
 
     @Override

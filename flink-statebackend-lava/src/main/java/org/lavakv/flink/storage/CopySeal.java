@@ -44,7 +44,10 @@ public final class CopySeal {
                     directory.resolve(SEAL),
                     describe(directory, names, BOOT).getBytes(StandardCharsets.UTF_8));
         } catch (IOException e) {
-            LOG.debug("The local copy {} has no seal; a restore will read it whole.", directory, e);
+            LOG.debug(
+                    "Sealing the local copy {} failed. A restore will read the whole copy.",
+                    directory,
+                    e);
         }
     }
 
@@ -63,16 +66,22 @@ public final class CopySeal {
         try {
             String sealed = Files.readString(directory.resolve(SEAL), StandardCharsets.UTF_8);
             if (!sealed.equals(describe(directory, names, boot))) {
-                LOG.info("The local copy {} is not as it was sealed; it is read whole.", directory);
+                LOG.info(
+                        "The local copy {} has changed since it was sealed. The whole copy is"
+                                + " read.",
+                        directory);
                 return false;
             }
             PrivateFiles.create(directory.resolve(CLAIMED + part)).close();
             return true;
         } catch (FileAlreadyExistsException e) {
-            LOG.info("The local copy {} was restored before; it is read whole.", directory);
+            LOG.info("The local copy {} was restored before. The whole copy is read.", directory);
             return false;
         } catch (IOException e) {
-            LOG.debug("The local copy {} has no seal to be read.", directory, e);
+            LOG.debug(
+                    "The local copy {} has no readable seal. The whole copy is read.",
+                    directory,
+                    e);
             return false;
         }
     }

@@ -22,7 +22,7 @@ public final class HardLinks {
         try {
             PrivateFiles.link(from, to);
         } catch (UnsupportedOperationException | IOException | SecurityException e) {
-            LOG.debug("No hard link from {} to {}, copying.", from, to, e);
+            LOG.debug("A hard link from {} to {} is impossible. The file is copied.", from, to, e);
             PrivateFiles.copy(from, to);
         }
     }

@@ -100,8 +100,8 @@ final class LingeringVolumes {
             return Volume.removeStale(directory) > 0;
         } catch (LavaDBException e) {
             LOG.warn(
-                    "Looking for LavaFS volumes that nobody needs in {} failed; what is there stays"
-                            + " until a job opens the directory: {}",
+                    "Looking for unused LavaFS volumes in {} failed: {}. Unused volumes stay"
+                            + " until a job opens the directory.",
                     directory,
                     e.getMessage());
             return false;

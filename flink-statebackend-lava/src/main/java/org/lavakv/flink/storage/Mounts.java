@@ -32,23 +32,23 @@ final class Mounts {
         }
         if (!volume.leftBehind().isEmpty()) {
             LOG.warn(
-                    "Beside the LavaFS volume {} are files that could not be read, and were left"
-                            + " as they are: {}. Delete them when no process uses them.",
+                    "Some files beside the LavaFS volume {} could not be read, and stay: {}."
+                            + " Delete these files once no process uses them.",
                     volume.path(),
                     volume.leftBehind());
         }
         if (mounted) {
             VolumeFigures figures = volume.figures();
             LOG.info(
-                    "Mounted the LavaFS volume {}, which may grow to {} bytes; its files go {}.",
+                    "Mounted the LavaFS volume {}, which may grow to {} bytes. Its files use {}.",
                     volume.path(),
                     figures.capacityBytes(),
                     figures.directIo()
-                            ? "past the page cache"
+                            ? "direct I/O"
                             : asked.directIo()
-                                    ? "through the page cache, because the file system below"
+                                    ? "the page cache, because the file system below"
                                             + " refused direct I/O"
-                                    : "through the page cache");
+                                    : "the page cache");
         }
     }
 

@@ -130,7 +130,7 @@ public final class VolumeFiles implements InstanceFiles {
         try {
             volume.dropStalePins();
         } catch (LavaDBException | LavaClosedException e) {
-            throw failure("Dropping what is pinned in vain in " + volume.path(), e);
+            throw failure("Dropping unused pins in " + volume.path(), e);
         }
     }
 

@@ -178,7 +178,7 @@ class LavaChangelogTest {
                 InstantiationUtil.clone(result.getTaskLocalSnapshot());
         assertThat(local.getStateSize()).isPositive();
         assertThatThrownBy(() -> read(SnapshotResult.of(local)))
-                .hasStackTraceContaining("the checkpoint itself is tried next");
+                .hasStackTraceContaining("The checkpoint itself is tried next");
         local.discardState();
         assertThat(read(result)).containsExactly("1 one");
     }
@@ -239,7 +239,7 @@ class LavaChangelogTest {
                             }
                         })
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("check the storage")
+                .hasMessageContaining("Check the storage")
                 .hasStackTraceContaining("the storage is away");
     }
 

@@ -109,17 +109,18 @@ class CheckpointDescriptionTest {
         assertThat(read.packed().files()).isEmpty();
         for (byte[] more : List.of(bytes(4, 0), new byte[1])) { // as in version 2, and arbitrary
             assertThatThrownBy(() -> CheckpointDescription.parse(withPacked(1, more), "f"))
-                    .hasMessageContaining("its header contradicts itself");
+                    .hasMessageContaining("the fields of its header contradict each other");
         }
         assertThatThrownBy(() -> CheckpointDescription.parse(withPacked(2, new byte[0]), "f"))
-                .hasMessageContaining("at offset 43, the length of what lies in packs");
+                .hasMessageContaining(
+                        "at offset 43, the length of the list of packed files is wrong");
     }
 
     @Test
     void packsThatNoVersionWroteAreRefusedWhereTheyAre() throws IOException {
         assertThat(parsed(1, "p", 1, "f", 7L, 8L).packed().of("f"))
                 .hasToString("8 bytes from offset 7 of the pack p");
-        refused("there is more behind the packs", 1, "p", 1, "f", 7L, 8L, 0);
+        refused("there are more bytes after the last pack", 1, "p", 1, "f", 7L, 8L, 0);
         refused("the location of a file is cut off", 1, "p", 1, "a longer name", 7L, 0);
         refused("a number is cut off");
         refused("a number is too large", 1 << 30, "p", 1, "f", 7L, 8L);
@@ -129,8 +130,8 @@ class CheckpointDescriptionTest {
         refused("a name is cut off", 2, "pp", 1, "f", 7L, 8L, (Object) (byte) 0);
         refused("has a negative number", 1, "p", 1, "f", -7L, 8L);
         refused("has a negative number", 1, "p", 1, "f", 7L, -8L);
-        refused("no possible length", 1, "", 1, "f", 7L, 8L);
-        refused("no possible length", 1, "p", 1, "f".repeat(256), 7L, 8L);
+        refused("the length of a name is impossible", 1, "", 1, "f", 7L, 8L);
+        refused("the length of a name is impossible", 1, "p", 1, "f".repeat(256), 7L, 8L);
         refused("a file is at two locations", 1, "p", 2, "f", 7L, 8L, "f", 15L, 8L);
     }
 
@@ -215,12 +216,13 @@ class CheckpointDescriptionTest {
         assertThatThrownBy(() -> read.checkStateMeta(expected, RANGE, "the-meta", "the-file"))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("The checkpoint file the-file does not belong to")
-                .hasMessageContaining("It is of " + IDENTITY)
-                .hasMessageContaining("by the-meta, is the one of " + other)
-                .hasMessageContaining("Put that one back in its place");
+                .hasMessageContaining("The file belongs to " + IDENTITY)
+                .hasMessageContaining("but the-meta expects the file of " + other)
+                .hasMessageContaining("Put the expected file back");
         CheckpointDescription old = CheckpointDescription.parse(withPacked(1, new byte[0]), "f");
         assertThatThrownBy(() -> old.checkStateMeta(expected, RANGE, "the-meta", "the-file"))
-                .hasMessageContaining("It is of a checkpoint that an older version of Lava wrote")
+                .hasMessageContaining(
+                        "The file belongs to a checkpoint that an older version of Lava wrote")
                 .hasMessageContaining(other.toString());
     }
 

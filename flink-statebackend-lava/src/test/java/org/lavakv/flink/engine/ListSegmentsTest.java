@@ -70,7 +70,7 @@ class ListSegmentsTest {
         segments.reset(marker, 0, marker.length);
         assertThatThrownBy(segments::next)
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("grew to 5 bytes, and the limit is 4");
+                .hasMessageContaining("grew to 5 bytes, but the limit is 4");
         assertThatThrownBy(() -> ListSegments.join(marker, 0, marker.length))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("the limit is 4");

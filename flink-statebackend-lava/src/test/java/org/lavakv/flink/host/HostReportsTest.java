@@ -150,7 +150,7 @@ class HostReportsTest {
                     .isEqualTo(memory.get("charged_bytes").asLong() - 1)
                     .isPositive();
             assertThat(HostPage.read(List.of()).overBudgetLine())
-                    .contains("beyond its budget of 0 KiB");
+                    .contains("above its budget of 0 KiB");
             registration.close();
         }
         try (LavaInstance one = instance("two")) {

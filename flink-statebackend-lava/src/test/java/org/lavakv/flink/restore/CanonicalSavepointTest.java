@@ -223,7 +223,7 @@ class CanonicalSavepointTest {
         int keyLength = (int) good.getOffsetForKeyGroup(2) + Short.BYTES;
         byte[] flipped = bytes.clone();
         flipped[keyLength + Integer.BYTES] ^= 1;
-        refused(good, flipped, true, "a key of key group 3 stands there");
+        refused(good, flipped, true, "a key belongs to key group 3");
         // A key without bytes; Flink's own reader accesses its first byte.
         flipped = bytes.clone();
         ByteBuffer.wrap(flipped).putInt(keyLength, 0);
@@ -263,13 +263,13 @@ class CanonicalSavepointTest {
         assertThatThrownBy(() -> fixture.create(ALL, of(good, bytes)))
                 .isInstanceOf(BackendBuildingException.class)
                 .hasMessageContaining("the-file at offset ")
-                .hasMessageContaining("restore from another one")
+                .hasMessageContaining("Restore from another savepoint")
                 .satisfies(e -> assertThat(List.of(why)).allMatch(e.getMessage()::contains))
                 .satisfies(
                         e -> {
                             if (ofStates) {
                                 assertThat(e.getMessage())
-                                        .containsAnyOf("state the-", "begin of a key group");
+                                        .containsAnyOf("state the-", "start of a key group");
                             }
                         });
         assertThat(BackendFixture.filesIn(fixture.instances())).isEmpty();

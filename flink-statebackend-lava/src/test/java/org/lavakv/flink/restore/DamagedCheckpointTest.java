@@ -76,7 +76,7 @@ class DamagedCheckpointTest {
                     .isInstanceOf(BackendBuildingException.class)
                     .hasMessageContaining(file.getFileName().toString())
                     .hasMessageContaining("offset")
-                    .hasMessageContaining("restore from another one")
+                    .hasMessageContaining("Restore from another checkpoint")
                     .satisfies(
                             e -> {
                                 if (ofStates) {

@@ -96,9 +96,9 @@ class OtherCheckpointTest {
                 .isInstanceOf(BackendBuildingException.class)
                 .hasMessageContaining(file.getFileName().toString())
                 .hasMessageContaining("does not belong to the checkpoint that is restored")
-                .hasMessageContaining("It is of checkpoint 1 of job ")
-                .hasMessageContaining("is the one of checkpoint 2 of job ")
-                .hasMessageContaining("Put that one back in its place");
+                .hasMessageContaining("The file belongs to checkpoint 1 of job ")
+                .hasMessageContaining("expects the file of checkpoint 2 of job ")
+                .hasMessageContaining("Put the expected file back");
         put(file, own);
         assertThat(StateContent.read(fixture.create(ALL, remote(newer)), KEYS)).isEqualTo(content);
     }
@@ -136,8 +136,8 @@ class OtherCheckpointTest {
         IncrementalRemoteKeyedStateHandle fork = remote(fixture.checkpoint(other, 2));
         put(description(fork), own);
         assertThatThrownBy(() -> fixture.create(ALL, fork))
-                .hasMessageContaining("It is of checkpoint 2 of job ")
-                .hasMessageContaining("is the one of checkpoint 2 of job ");
+                .hasMessageContaining("The file belongs to checkpoint 2 of job ")
+                .hasMessageContaining("expects the file of checkpoint 2 of job ");
     }
 
     @Test
@@ -155,7 +155,7 @@ class OtherCheckpointTest {
         assertThatThrownBy(() -> fixture.create(HIGH, mixed))
                 .hasMessageContaining(LOW.prettyPrintInterval())
                 .hasMessageContaining(HIGH.prettyPrintInterval())
-                .hasMessageContaining("Put its own ones back");
+                .hasMessageContaining("Put the checkpoint's own files back");
     }
 
     /** A changelog names a materialization's handle in its own checkpoints, by their numbers. */

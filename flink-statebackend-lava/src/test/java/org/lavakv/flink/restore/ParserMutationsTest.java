@@ -289,7 +289,7 @@ class ParserMutationsTest {
         assertThatThrownBy(() -> CheckpointDescription.parse(withChecksum(bytes), "the-file"))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("the-file")
-                .hasMessageContaining("its header contradicts itself");
+                .hasMessageContaining("the fields of its header contradict each other");
     }
 
     /** A key group of a canonical savepoint, as Flink writes it. */

@@ -252,7 +252,7 @@ class RescaleTest {
         KeyedStateHandle handle = checkpoint(whole);
         fixture.close(whole);
         assertThatThrownBy(() -> fixture.create(LOW, handle, handle))
-                .hasMessageContaining("hold the key groups [0, 3]")
+                .hasMessageContaining("contain the key groups [0, 3]")
                 .hasMessageContaining("switch the changelog off");
         assertThat(fixture.instanceDirectories()).isEmpty();
     }

@@ -485,7 +485,7 @@ class PackedCheckpointTest {
                     .hasMessageContaining(pack.getLocalPath())
                     .hasMessageContaining(
                             files.isEmpty()
-                                    ? "the checkpoint has none of that name"
+                                    ? "which the checkpoint does not contain"
                                     : "contradicts the checkpoint");
         }
     }
