@@ -335,6 +335,22 @@ TEST(DBLifecycle, AWriteIsNotToldOfAnAttemptThatBeganBeforeIt) {
   ASSERT_OK(db->Put(t, {K(1, "c")}, "v"));
 }
 
+TEST(DBLifecycle, AFlushDoesNotReportAFailureThatIsOlder) {
+  ChosenFileSystem memory;
+  FaultFileSystem files(&memory);
+  SimDB db(1, &files);
+  ASSERT_OK(db.Open());
+  Table* t = db.table("t");
+  ASSERT_OK(db->Put(t, {K(1, "a")}, "v"));
+  const std::shared_ptr<Snapshot> snapshot = *db->TakeSnapshot();
+  files.Arm({.fault = Fault::kIOError, .only = FileCall::kCreate});
+  EXPECT_TRUE(db.FlushSnapshot(snapshot.get()).IsIOError());
+  ASSERT_EQ(files.fired(), 1u);
+  ASSERT_OK(db->Put(t, {K(1, "b")}, "v"));
+  EXPECT_OK(db.Flush());
+  EXPECT_EQ(db->statistics().live_files, 2u);
+}
+
 TEST(DBLifecycle, L0StallsUntilItIsCompacted) {
   SimDB db(1);
   db.options().l0_compaction_trigger = 2;

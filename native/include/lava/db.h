@@ -482,7 +482,7 @@ class DB {
   /// Seals the active memtable and pins the current view. No I/O.
   virtual Result<std::shared_ptr<Snapshot>> TakeSnapshot() = 0;
   /// Seals the active memtable and waits up to timeout_ms (at most 100) for its flush.
-  /// Errors: Busy: call again.
+  /// Errors: Busy: call again; the failure of a flush since the first of these calls.
   virtual Status Flush(uint32_t timeout_ms) = 0;
   /// Compacts all data written before the first call to the last level, in one go, and drops
   /// expired records. Data written meanwhile may stay in higher levels. *ticket: 0 in the first

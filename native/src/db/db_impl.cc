@@ -8,8 +8,10 @@
 namespace lava {
 
 Status DBImpl::Flush(uint32_t timeout_ms) {
+  const uint64_t failures = components_.faults.flush_failures();
   uint64_t sequence = 0;
   LAVA_RETURN_IF_ERROR(components_.writer.Seal(FlushCause::kRequested, &sequence));
+  components_.faults.FlushWaits(sequence, failures);
   const Status status = components_.flushes.WaitUntil(
       [this, sequence] {
         components_.tree.mutex()->AssertHeld();
