@@ -53,7 +53,7 @@ Status RemoveLog(const DBOptions& options, const std::string& path, fs::FileSyst
 
 Status DestroyIn(const DBOptions& options, const std::string& path) {
   if (options.lease == nullptr) return Status::InvalidArgument("options.lease is required");
-  fs::FileSystem* const files = FilesOf(options, nullptr);
+  fs::FileSystem* const files = FileSystemOf(options, nullptr);
   LAVA_ASSIGN_OR_RETURN(const bool exists, files->Exists(path));
   if (exists) {
     LAVA_ASSIGN_OR_RETURN(const std::unique_ptr<fs::DirectoryLock> lock, files->Lock(path));

@@ -110,7 +110,7 @@ Status CheckOptions(const DBOptions& options) {
 
 }  // namespace
 
-fs::FileSystem* FilesOf(const DBOptions& options, fs::FileSystem* direct) {
+fs::FileSystem* FileSystemOf(const DBOptions& options, fs::FileSystem* direct) {
   if (options.volume != nullptr) return options.volume->file_system();
   if (options.file_system != nullptr) return options.file_system;
   return direct != nullptr ? direct : fs::FileSystem::Posix();
@@ -123,7 +123,7 @@ InstanceContext::InstanceContext(const DBOptions& of_instance, std::string direc
       environment(of_tests),
       notifier(std::make_shared<EventNotifier>(options.listeners, path)),
       own_files(DirectFiles(options)),
-      files(FilesOf(options, own_files.get())),
+      files(FileSystemOf(options, own_files.get())),
       clock(environment.clock != nullptr ? environment.clock : Clock::System()),
       lease_owner(options.lease),
       lease(Impl(options.lease.get())),

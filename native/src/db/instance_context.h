@@ -88,6 +88,6 @@ struct InstanceContext {
 };
 
 /// The file system of an instance's files. direct: the instance's own file system, or null.
-fs::FileSystem* FilesOf(const DBOptions& options, fs::FileSystem* direct);
+fs::FileSystem* FileSystemOf(const DBOptions& options, fs::FileSystem* direct);
 
 }  // namespace lava

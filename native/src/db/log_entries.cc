@@ -56,7 +56,7 @@ Status Writer::MakeChangelogSegment() {
   // Uses the page cache, because the layer above will soon read the segment.
   LAVA_ASSIGN_OR_RETURN(
       std::shared_ptr<ChangelogSegment> segment,
-      ChangelogSegment::Create(FilesOf(instance_->options, nullptr),
+      ChangelogSegment::Create(FileSystemOf(instance_->options, nullptr),
                                instance_->path + "/" + id.ValueFileName(), id, options,
                                instance_->budget.counter(MemoryPurpose::kMemtables)));
   LAVA_RETURN_IF_ERROR(instance_->SyncNameOfLogSegment());

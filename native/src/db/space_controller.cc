@@ -86,7 +86,7 @@ bool SpaceController::IsVerdictOld() const {
   return quota_->epoch() != state_.process.epoch;
 }
 
-SpaceController::WriteAnswer SpaceController::JudgeWrite() const {
+SpaceController::WriteAnswer SpaceController::AnswerWrite() const {
   MutexLock lock(&mutex_);
   if (state_.process.writes.stop) return WriteAnswer::kProcessFull;
   if (state_.own.stop) return WriteAnswer::kInstanceFull;

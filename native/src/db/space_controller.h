@@ -92,7 +92,7 @@ class SpaceController {
     kInstanceFull,  // a high limit of the instance is reached
     kProcessFull,   // the process's limit is reached: call AwaitProcess()
   };
-  WriteAnswer JudgeWrite() const LAVA_EXCLUDES(mutex_);
+  WriteAnswer AnswerWrite() const LAVA_EXCLUDES(mutex_);
   uint64_t slowed_until_us() const LAVA_EXCLUDES(mutex_);
   /// The write continues. If writes are slowed, adds the delay for its bytes.
   void Pay(uint64_t bytes) LAVA_EXCLUDES(mutex_);

@@ -89,9 +89,9 @@ TEST_F(SpaceControllerTest, WithoutALimitNothingPresses) {
   Instance instance({}, &quota, &clock);
   instance.Has(kLive, 1 << 30);
   EXPECT_FALSE(instance.space.state().slows_writes());
-  EXPECT_EQ(instance.space.JudgeWrite(), WriteAnswer::kGoOn);
+  EXPECT_EQ(instance.space.AnswerWrite(), WriteAnswer::kGoOn);
   instance.space.Pay(1 << 30);
-  EXPECT_EQ(instance.space.JudgeWrite(), WriteAnswer::kGoOn) << "a write paid without a limit";
+  EXPECT_EQ(instance.space.AnswerWrite(), WriteAnswer::kGoOn) << "a write paid without a limit";
 }
 
 TEST_F(SpaceControllerTest, AVersionCountsFromTheNextUpdateOn) {
@@ -114,9 +114,9 @@ TEST_F(SpaceControllerTest, WritesWaitAtTheHighLimitAndAreSlowedAboveTheLowOne) 
     EXPECT_FALSE(instance.space.state().slows_writes());
     instance.Has(kLive, 201);
     EXPECT_TRUE(instance.space.state().slows_writes());
-    EXPECT_EQ(instance.space.JudgeWrite(), WriteAnswer::kGoOn) << "nothing is to be paid yet";
+    EXPECT_EQ(instance.space.AnswerWrite(), WriteAnswer::kGoOn) << "nothing is to be paid yet";
     instance.Has(kLive, 600);
-    EXPECT_EQ(instance.space.JudgeWrite(), WriteAnswer::kInstanceFull);
+    EXPECT_EQ(instance.space.AnswerWrite(), WriteAnswer::kInstanceFull);
     EXPECT_EQ(instance.space.state().own.bytes, limits.high_bytes > 0);
   }
 }
@@ -125,34 +125,34 @@ TEST_F(SpaceControllerTest, ASlowedWriteIsPaidByTheWriteAfterIt) {
   Instance instance(kBytes, &quota, &clock);
   instance.Has(kLive, 400);  // halfway between the limits, so at half of the rate
   instance.space.Pay(80);
-  EXPECT_EQ(instance.space.JudgeWrite(), WriteAnswer::kSlowed);
+  EXPECT_EQ(instance.space.AnswerWrite(), WriteAnswer::kSlowed);
   EXPECT_EQ(instance.space.slowed_until_us(), clock.MonotonicMicros() + 100'000);
   instance.space.Pay(80);
   EXPECT_EQ(instance.space.slowed_until_us(), clock.MonotonicMicros() + 200'000) << "not added up";
   clock.AdvanceMicros(199'999);
-  EXPECT_EQ(instance.space.JudgeWrite(), WriteAnswer::kSlowed);
+  EXPECT_EQ(instance.space.AnswerWrite(), WriteAnswer::kSlowed);
   clock.AdvanceMicros(1);
-  EXPECT_EQ(instance.space.JudgeWrite(), WriteAnswer::kGoOn);
+  EXPECT_EQ(instance.space.AnswerWrite(), WriteAnswer::kGoOn);
   clock.AdvanceMicros(1'000'000);
   instance.space.Pay(80);
   EXPECT_EQ(instance.space.slowed_until_us(), clock.MonotonicMicros() + 100'000)
       << "time without writes paid for later ones";
-  EXPECT_EQ(instance.space.JudgeWrite(), WriteAnswer::kSlowed);
+  EXPECT_EQ(instance.space.AnswerWrite(), WriteAnswer::kSlowed);
   instance.Has(kLive, 600);
-  EXPECT_EQ(instance.space.JudgeWrite(), WriteAnswer::kInstanceFull)
+  EXPECT_EQ(instance.space.AnswerWrite(), WriteAnswer::kInstanceFull)
       << "the high limit comes first";
 }
 
 TEST_F(SpaceControllerTest, AWriteThatWaitsInVainIsLetPastARatioUntilTheNextUpdate) {
   Instance instance(kRatio, &quota, &clock);
   instance.Has(kLive, 900);
-  ASSERT_EQ(instance.space.JudgeWrite(), WriteAnswer::kInstanceFull);
+  ASSERT_EQ(instance.space.AnswerWrite(), WriteAnswer::kInstanceFull);
   EXPECT_EQ(instance.space.FindRemedy(0), Remedy::kIgnoreRatio);
-  EXPECT_EQ(instance.space.JudgeWrite(), WriteAnswer::kGoOn);
+  EXPECT_EQ(instance.space.AnswerWrite(), WriteAnswer::kGoOn);
   instance.space.Report({});
-  EXPECT_EQ(instance.space.JudgeWrite(), WriteAnswer::kGoOn);
+  EXPECT_EQ(instance.space.AnswerWrite(), WriteAnswer::kGoOn);
   instance.space.Update({});
-  EXPECT_EQ(instance.space.JudgeWrite(), WriteAnswer::kInstanceFull);
+  EXPECT_EQ(instance.space.AnswerWrite(), WriteAnswer::kInstanceFull);
 }
 
 TEST_F(SpaceControllerTest, ARatioThatIsIgnoredDoesNotHideTheLimitInBytes) {
@@ -186,7 +186,7 @@ TEST_F(SpaceControllerTest, ALimitInBytesThatFilesReachFailsTheWriteAndSaysSo) {
 TEST_F(SpaceControllerTest, PinnedFilesAreAwaitedForAWhileThenASnapshotIsGivenUp) {
   Instance instance(kBytes, &quota, &clock);
   instance.Has(kLive, 0, {.pinned_bytes = 600});
-  ASSERT_EQ(instance.space.JudgeWrite(), WriteAnswer::kInstanceFull);
+  ASSERT_EQ(instance.space.AnswerWrite(), WriteAnswer::kInstanceFull);
   EXPECT_EQ(instance.space.FindRemedy(0), Remedy::kAwaitSnapshots);
   EXPECT_EQ(instance.space.FindRemedy(SpaceController::kPinnedWaitUs - 1), Remedy::kAwaitSnapshots);
   EXPECT_EQ(instance.space.FindRemedy(SpaceController::kPinnedWaitUs), Remedy::kGiveUpSnapshot);
@@ -211,11 +211,11 @@ TEST_F(SpaceControllerTest, ValuesThatJobsCopyCountUntilTheJobsHaveEnded) {
   instance.space.AddCopied(150);
   instance.space.AddCopied(50);
   instance.space.Update({});
-  EXPECT_EQ(instance.space.JudgeWrite(), WriteAnswer::kInstanceFull);
+  EXPECT_EQ(instance.space.AnswerWrite(), WriteAnswer::kInstanceFull);
   instance.space.RemoveCopied(50);
   instance.space.Update({});
   EXPECT_EQ(instance.space.state().use.copied_bytes, 150u);
-  EXPECT_EQ(instance.space.JudgeWrite(), WriteAnswer::kGoOn);
+  EXPECT_EQ(instance.space.AnswerWrite(), WriteAnswer::kGoOn);
 }
 
 TEST_F(SpaceControllerTest, AFullProcessStopsEveryInstanceAndAsksForGarbage) {
@@ -225,9 +225,9 @@ TEST_F(SpaceControllerTest, AFullProcessStopsEveryInstanceAndAsksForGarbage) {
   EXPECT_FALSE(writer.space.IsVerdictOld());
   idle.Has(500, 500);
   EXPECT_TRUE(writer.space.IsVerdictOld());
-  EXPECT_EQ(writer.space.JudgeWrite(), WriteAnswer::kGoOn) << "the old verdict counts until then";
+  EXPECT_EQ(writer.space.AnswerWrite(), WriteAnswer::kGoOn) << "the old verdict counts until then";
   writer.space.Report({});
-  EXPECT_EQ(writer.space.JudgeWrite(), WriteAnswer::kProcessFull);
+  EXPECT_EQ(writer.space.AnswerWrite(), WriteAnswer::kProcessFull);
   EXPECT_FALSE(writer.space.state().process.collects) << "it has no garbage";
   EXPECT_EQ(writer.space.state().jobs().fullness, 0);
   EXPECT_EQ(idle.member.requests, 1);
@@ -245,7 +245,7 @@ TEST_F(SpaceControllerTest, AFullProcessStopsEveryInstanceAndAsksForGarbage) {
   idle.Has(500, 0);
   EXPECT_EQ(writer.member.freed, 1);
   writer.space.Report({});
-  EXPECT_EQ(writer.space.JudgeWrite(), WriteAnswer::kGoOn);
+  EXPECT_EQ(writer.space.AnswerWrite(), WriteAnswer::kGoOn);
 }
 
 TEST_F(SpaceControllerTest, AWriteFailsOnceEveryInstanceHasLookedInVain) {

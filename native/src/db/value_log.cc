@@ -51,7 +51,7 @@ Status Writer::MakeValueLogSegment() {
   // Uses the page cache, because a value is written at once and may be read soon.
   LAVA_ASSIGN_OR_RETURN(
       std::shared_ptr<ValueLogSegment> segment,
-      ValueLogSegment::Create(FilesOf(instance_->options, nullptr),
+      ValueLogSegment::Create(FileSystemOf(instance_->options, nullptr),
                               instance_->path + "/" + id.ValueFileName(), id, options));
   // Otherwise a power cut could remove the file's name, and with it acknowledged values.
   LAVA_RETURN_IF_ERROR(instance_->SyncNameOfLogSegment());

@@ -99,8 +99,9 @@ Status Writer::WaitOrSeal(uint64_t bytes, Purpose purpose) {
 Status Writer::AwaitSpace(uint64_t* until_us, bool* go_on, bool* relieve) {
   using Answer = SpaceController::WriteAnswer;
   *go_on = *relieve = false;
-  if (tree_->space.JudgeWrite() == Answer::kProcessFull) tree_->space.Report(tree_->SpaceWorkNow());
-  switch (tree_->space.JudgeWrite()) {
+  if (tree_->space.AnswerWrite() == Answer::kProcessFull)
+    tree_->space.Report(tree_->SpaceWorkNow());
+  switch (tree_->space.AnswerWrite()) {
     case Answer::kGoOn:
       *go_on = true;
       break;

@@ -30,7 +30,7 @@ Status DBImpl::OpenWal(VersionEdit* first) {
   const std::string directory =
       WalDirectory(components_.instance.options, components_.instance.path);
   // Does not use direct I/O: it is an option of one instance, but instances share the log.
-  const WalLocation location{FilesOf(components_.instance.options, nullptr),
+  const WalLocation location{FileSystemOf(components_.instance.options, nullptr),
                              components_.instance.options.volume, directory,
                              components_.instance.path};
   LAVA_ASSIGN_OR_RETURN(std::unique_ptr<Wal> wal, components_.instance.lease->host()->wals()->Open(
