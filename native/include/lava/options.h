@@ -176,7 +176,7 @@ struct DBOptions {
   uint32_t level_count = 7;
   uint32_t l0_compaction_trigger = 4;
   uint32_t l0_stall_trigger = 24;  // writes return Busy while this many L0 files cover one key
-  uint32_t sealed_runs_max = 4;    // writes return Busy at this many unflushed runs
+  uint32_t sealed_runs_max = 4;  // unflushed runs at which a write waits once the memtable is full
 
   /// Receive flushes, compactions and other events: see event_listener.h.
   std::vector<std::shared_ptr<EventListener>> listeners;

@@ -14,9 +14,8 @@ namespace lava {
 /// The components of an instance, connected with each other. DBImpl opens, closes and calls them.
 /// Tests of components use them without DBImpl. docs/architecture.md says what each component owns.
 ///
-/// Members are in the order in which they are built. A component borrows only earlier members, with
-/// two exceptions: a flush that has ended requests a plan from JobScheduler, and the host tells the
-/// memory waiter when JobScheduler may have memory.
+/// Members are in the order in which they are built. A component borrows only earlier members. The
+/// calls that go to later members are listed in docs/architecture.md, with their reasons.
 ///
 /// Threads: one builds and destroys the components, while no other thread uses them. Otherwise any,
 /// as each component says.

@@ -33,7 +33,7 @@ namespace lava {
 /// uses: each plan checks the running jobs of both kinds under one mutex.
 ///
 /// Threads:    any. A caller holds neither Writer's mutex nor the tree's, because a plan looks at
-///             all files. Functions that may be called under the mutex of installs say so.
+///             all files. MakeSpaceJobsUrgent() may be called under both.
 /// Ownership:  borrows the constructor's arguments. Keeps the tasks of jobs, and thereby their
 ///             files.
 /// Errors:     errors of a job become background faults. Functions that plan throw std::bad_alloc

@@ -9,7 +9,7 @@ namespace lava {
 namespace {
 
 // Overhead of a separated value besides its key: the reference in the tree, and the record around
-// the value in its file (docs/).
+// the value in its file (docs/vsst-format.md).
 constexpr double kReferenceBytes = 24, kRecordBytes = 24;
 // Cost of one separated value to a scan, in bytes written. Values that are scanned as often as they
 // are written break even between 1 and 4 KiB (docs/decisions/19-separation-bound.md).

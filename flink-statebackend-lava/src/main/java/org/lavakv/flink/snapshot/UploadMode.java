@@ -60,8 +60,9 @@ enum UploadMode {
     }
 
     /**
-     * Whether the files are the handle's shared state. This includes the files of a native
-     * savepoint, so that a job that claims it can name them in its first checkpoint.
+     * Whether the files are the handle's shared state, which Flink deletes once no checkpoint names
+     * it. This includes the files of a native savepoint, although no checkpoint reuses them
+     * (FLINK-39964, see NativeRestore).
      */
     boolean sharedState() {
         return sharedState;
