@@ -16,6 +16,7 @@
 #include "db/collection_planner.h"
 #include "db/counters.h"
 #include "db/job_plans.h"
+#include "db/read_view.h"
 #include "job/job_context.h"
 #include "lava/event_listener.h"
 #include "lava/status.h"

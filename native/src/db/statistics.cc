@@ -7,6 +7,7 @@
 #include "cache/block_cache.h"
 #include "db/counters.h"
 #include "db/db_impl.h"
+#include "db/instance_context.h"
 #include "db/read_view.h"
 #include "db/space_controller.h"
 #include "db/table_impl.h"

@@ -1,7 +1,8 @@
 #include "os/clock.h"
 
+#include <time.h>
+
 #include <cstdint>
-#include <ctime>
 
 #include "base/check.h"
 
