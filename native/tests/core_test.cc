@@ -1,10 +1,8 @@
 // A program that links the core without LavaFS and LavaLog, and has a Host of its own.
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -13,6 +11,7 @@
 #include <vector>
 
 #include "base/run_in_background.h"
+#include "fs/posix_test_util.h"
 #include "host/host_impl.h"
 #include "host/process_parts.h"
 #include "lava/db.h"
@@ -70,22 +69,15 @@ Status UntilDone(const Call& call) {
 
 std::string KeyOf(int n) { return "k" + std::to_string(n); }
 
-class CoreTest : public ::testing::Test {
+class CoreTest : public fs::PosixTest {
  protected:
-  void SetUp() override {
-    std::string name = ::testing::TempDir() + "lava-core-XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    directory_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
-
   void Open(WalMode wal = WalMode::kNone) {
     DBOptions options;
     auto lease = Host::Get().Acquire(64 << 20, 0.5);
     ASSERT_TRUE(lease.ok()) << lease.status().ToString();
     options.lease = *lease;
     options.wal = wal;
-    auto db = DB::Open(options, directory_ + "/db");
+    auto db = DB::Open(options, Path("db"));
     opened_ = db.status();
     if (!db.ok()) return;
     db_ = std::move(*db);
@@ -101,7 +93,6 @@ class CoreTest : public ::testing::Test {
     return status.ok() ? std::string(value.data()) : status.ToString();
   }
 
-  std::string directory_;
   Status opened_;
   std::unique_ptr<DB> db_;
   Table* table_ = nullptr;
