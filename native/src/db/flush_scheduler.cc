@@ -215,7 +215,7 @@ Status FlushScheduler::InstallGroup(const std::shared_ptr<FlushGroup>& group,
   // without the mutex that writes need.
   const ViewRef replaced = tree_->view();
   FlushedViews views;
-  // Without memory the snapshots get their views under the mutex, when a plan adopts the flush.
+  // If memory is refused here, AdoptFlush() makes the views under the mutex.
   (void)Tried([&] { views = with_.snapshots->PrepareFlushed(group->runs, group->edit); });
   MutexLock state(tree_->mutex());
   const CpuSpan publishing(&instance_->counters.publish_cpu_us);
