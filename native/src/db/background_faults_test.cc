@@ -75,7 +75,8 @@ TEST_F(BackgroundFaultsTest, TheWaitDoublesUpToTheMostAndIsShortAgainAfterASucce
   EXPECT_TRUE(faults_.MayStart(Work::kCompaction));
   for (const uint64_t wait : {1000, 2000, 4000, 5000, 5000}) {
     Fail(Work::kCompaction, Status::IOError("away"));
-    EXPECT_TRUE(faults_.MayStart(Work::kFlush)) << "each kind of work has a wait of its own";
+    EXPECT_TRUE(faults_.MayStart(Work::kFlush))
+        << "each kind of work must have its own retry delay";
     EXPECT_EQ(Wait(Work::kCompaction), wait);
     EXPECT_TRUE(faults_.StatusOf(Work::kCompaction).IsIOError());
   }
@@ -87,13 +88,14 @@ TEST_F(BackgroundFaultsTest, TheWaitDoublesUpToTheMostAndIsShortAgainAfterASucce
 }
 
 TEST_F(BackgroundFaultsTest, AWriteOnlyReportsAnAttemptThatBeganAfterTheWrite) {
-  EXPECT_TRUE(faults_.RetryNow(Work::kFlush, 0).ok()) << "nothing failed";
+  EXPECT_TRUE(faults_.RetryNow(Work::kFlush, 0).ok()) << "no flush has failed yet";
   Fail(Work::kFlush, Status::NoSpace("full"));
   clock_.AdvanceMicros(10);
   const uint64_t since_us = clock_.MonotonicMicros();
   EXPECT_FALSE(faults_.MayStart(Work::kFlush));
   EXPECT_TRUE(faults_.RetryNow(Work::kFlush, since_us).ok());
-  EXPECT_TRUE(faults_.MayStart(Work::kFlush)) << "the write does not wait for the next attempt";
+  EXPECT_TRUE(faults_.MayStart(Work::kFlush))
+      << "a waiting write must make the retry start at once";
   Fail(Work::kFlush, Status::NoSpace("full"));
   EXPECT_TRUE(faults_.RetryNow(Work::kFlush, since_us).IsNoSpace());
   EXPECT_FALSE(faults_.MayStart(Work::kFlush));
@@ -112,7 +114,8 @@ TEST_F(BackgroundFaultsTest, FlushesComeBeforeCompactionsBeforeCollections) {
   EXPECT_EQ(faults_.RetryFirst(since_us)->message(), "flush");
   EXPECT_TRUE(faults_.RetryFirst(since_us + 1)->ok());
   EXPECT_TRUE(faults_.MayStart(Work::kFlush));
-  EXPECT_FALSE(faults_.MayStart(Work::kCompaction)) << "one kind of work after the other";
+  EXPECT_FALSE(faults_.MayStart(Work::kCompaction))
+      << "only the first failed kind of work, the flush, must be retried";
   faults_.RetryAll();
   EXPECT_TRUE(faults_.MayStart(Work::kCompaction));
   EXPECT_TRUE(faults_.MayStart(Work::kCollection));
@@ -132,7 +135,7 @@ TEST_F(BackgroundFaultsTest, AFullDiskIsTriedAgainOnceAJobGaveSpaceBack) {
   EXPECT_TRUE(faults_.RetryFlushOnSpace());
   EXPECT_TRUE(faults_.MayStart(Work::kFlush));
   EXPECT_TRUE(faults_.RetryNow(Work::kFlush, since_us).ok())
-      << "no write is told of the attempt before there was space";
+      << "a write must not report the attempt that failed before space was freed";
 }
 
 TEST_F(BackgroundFaultsTest, EachCallerIsToldOnceOfFailedFlushes) {
@@ -145,7 +148,8 @@ TEST_F(BackgroundFaultsTest, EachCallerIsToldOnceOfFailedFlushes) {
   EXPECT_TRUE(faults_.NewFlushFailure(&seen)->IsIOError());
   EXPECT_FALSE(faults_.NewFlushFailure(&seen));
   faults_.Worked(Work::kFlush);
-  EXPECT_TRUE(faults_.NewFlushFailure(&other)->IsBusy()) << "the failure is over";
+  EXPECT_TRUE(faults_.NewFlushFailure(&other)->IsBusy())
+      << "the failure ended with the successful flush";
   EXPECT_FALSE(faults_.NewFlushFailure(&other));
 }
 
@@ -156,10 +160,11 @@ TEST_F(BackgroundFaultsTest, AFlushReportsFailuresSinceItsFirstCall) {
   };
   EXPECT_FALSE(wait_for(1));
   Fail(Work::kFlush, Status::IOError("flush"));
-  EXPECT_TRUE(wait_for(1)) << "the failure came between two calls for one seal";
-  EXPECT_FALSE(wait_for(1)) << "it was reported";
+  EXPECT_TRUE(wait_for(1)) << "a failure between two calls for the same seal must be reported";
+  EXPECT_FALSE(wait_for(1)) << "the failure was already reported";
   Fail(Work::kFlush, Status::IOError("flush"));
-  EXPECT_FALSE(wait_for(2)) << "the failure is older than the call";
+  EXPECT_FALSE(wait_for(2))
+      << "a failure from before the first call for a seal must not be reported";
 }
 
 TEST_F(BackgroundFaultsTest, AFailureIsToldOnceWhenItBeginsAndOnceWhenItIsOver) {
@@ -172,7 +177,8 @@ TEST_F(BackgroundFaultsTest, AFailureIsToldOnceWhenItBeginsAndOnceWhenItIsOver) 
   faults_.Note(Work::kRemoval, Status::IOError("away"));
   faults_.Worked(Work::kFlush);
   std::vector<BackgroundEvent> events = faults_.TakeEvents();
-  ASSERT_EQ(events.size(), 2u) << "the compaction still finds no space";
+  ASSERT_EQ(events.size(), 2u)
+      << "the lack of space is not over, because the compaction still finds none";
   EXPECT_EQ(events[0].code, Status::Code::kNoSpace);
   EXPECT_EQ(events[0].since_ms, began_ms);
   EXPECT_FALSE(events[0].over);
@@ -188,7 +194,8 @@ TEST_F(BackgroundFaultsTest, AFailureIsToldOnceWhenItBeginsAndOnceWhenItIsOver) 
   EXPECT_EQ(events[0].since_ms, began_ms);
   EXPECT_EQ(events[1].code, Status::Code::kIOError);
   EXPECT_TRUE(events[1].over);
-  EXPECT_EQ(counters_.background_errors.load(), 3u) << "nothing waits for a removal";
+  EXPECT_EQ(counters_.background_errors.load(), 3u)
+      << "a failed removal must not count, because no call waits for it";
 }
 
 TEST_F(BackgroundFaultsTest, OnlyTheNewestEventsWait) {
@@ -241,7 +248,7 @@ TEST_F(BackgroundFaultsTest, ADamagedFileIsToldOnceAndLeftAloneWhileOtherWorkGoe
   EXPECT_TRUE(DamageNames(version, NameOf(bad)));
   EXPECT_TRUE(DamageNames(version, "restore from the last checkpoint"));
   faults_.Worked(Work::kCompaction);
-  EXPECT_TRUE(faults_.TakeEvents().empty()) << "a damaged file stays damaged";
+  EXPECT_TRUE(faults_.TakeEvents().empty()) << "a damaged file stays damaged, so nothing is over";
   EXPECT_TRUE(faults_.DamageOf(version).IsCorruption());
 }
 
@@ -258,7 +265,7 @@ TEST_F(BackgroundFaultsTest, FilesAreAvoidedUntilTheDamagedOneLeavesTheVersion) 
   faults_.VersionIs(after);
   EXPECT_FALSE(faults_.avoids_any());
   EXPECT_TRUE(faults_.DamageOf(after).ok());
-  EXPECT_TRUE(DamageNames(before, NameOf(bad))) << "a snapshot may still have the file";
+  EXPECT_TRUE(DamageNames(before, NameOf(bad))) << "a snapshot may still contain the damaged file";
   EXPECT_EQ(faults_.damaged_files(), 1u);
 }
 
@@ -279,11 +286,12 @@ TEST_F(BackgroundFaultsTest, CorruptionOfNoFileFailsCheckpointsUntilTheWorkSucce
   Add(bad, &version);
   Fail(Work::kCollection, Bad(bad), version);
   Fail(Work::kCompaction, Status::Corruption("somewhere"), version);
-  EXPECT_TRUE(DamageNames(version, NameOf(bad))) << "a damaged file is named first";
+  EXPECT_TRUE(DamageNames(version, NameOf(bad)))
+      << "the damaged file must be named before corruption of no file";
   EXPECT_EQ(faults_.DamageOf({}).message(), "somewhere");
   EXPECT_FALSE(faults_.MayStart(Work::kCompaction));
   faults_.VersionIs({});
-  EXPECT_TRUE(faults_.avoids_any()) << "corruption is not over";
+  EXPECT_TRUE(faults_.avoids_any()) << "corruption of no file must last until the work succeeds";
   faults_.Worked(Work::kCompaction);
   EXPECT_TRUE(faults_.DamageOf({}).ok());
   faults_.VersionIs({});
@@ -350,10 +358,12 @@ TEST_F(BackgroundFaultsTest, InputsThatReferenceADamagedValueFileAreAvoided) {
   input.inputs = {{0, version.levels[0]}, {1, version.levels[1]}};
 
   faults_.AvoidInputs(input, Search(Bad(first), version), version);
-  EXPECT_FALSE(faults_.avoids_any()) << "the damaged key file is left alone by itself";
+  EXPECT_FALSE(faults_.avoids_any())
+      << "no other file must be avoided, because only the key file is damaged";
   input.merged_values.insert(value.get());
   faults_.AvoidInputs(input, Search(Bad(value), version), version);
-  EXPECT_FALSE(faults_.avoids_any()) << "a compaction without the value file can succeed";
+  EXPECT_FALSE(faults_.avoids_any())
+      << "no input must be avoided, because a compaction without the value file can succeed";
   input.merged_values.clear();
   faults_.AvoidInputs(input, Search(Bad(value), version), version);
   Fail(Work::kCompaction, Bad(value), version);

@@ -20,7 +20,7 @@ TEST(CloseGuard, CloseWaitsForUsersAndRefusesLaterOnes) {
     left = true;
   });
   while (!inside) std::this_thread::yield();
-  EXPECT_FALSE(guard.Close(std::chrono::milliseconds(1))) << "one is inside";
+  EXPECT_FALSE(guard.Close(std::chrono::milliseconds(1))) << "one user is still inside";
   EXPECT_FALSE(CloseGuard::Use(&guard));
   std::thread closer([&] {
     EXPECT_TRUE(guard.Close(std::chrono::hours(1)));

@@ -22,7 +22,7 @@ class CollectionPlannerTest : public ::testing::Test {
     table.ttl_ms = 1'000;
   }
 
-  // Adds a value file of 1000 bytes, and a key file that references `referenced` of them.
+  // Adds a value file of 1000 bytes, and a key file that references `referenced` of these bytes.
   std::shared_ptr<ValueFileMeta> Add(uint64_t number, uint64_t referenced,
                                      std::optional<int64_t> newest_ms = std::nullopt) {
     const auto values = NewValueFile(number, 10, 1000);
@@ -57,7 +57,8 @@ class CollectionPlannerTest : public ::testing::Test {
     EXPECT_EQ(Plan(), nullptr);
     const uint64_t looked_at = planner_.files_looked_at();
     EXPECT_EQ(Plan(), nullptr);
-    EXPECT_EQ(planner_.files_looked_at(), looked_at) << "all is looked at again";
+    EXPECT_EQ(planner_.files_looked_at(), looked_at)
+        << "the second plan must not look at any file again";
   }
 
   DBOptions options_;
@@ -73,7 +74,7 @@ class CollectionPlannerTest : public ::testing::Test {
 };
 
 TEST_F(CollectionPlannerTest, TakesTheFilesWithTheMostGarbage) {
-  EXPECT_EQ(Plan(), nullptr) << "there is no file";
+  EXPECT_EQ(Plan(), nullptr) << "there is no file to collect";
   Add(1, 1000);
   Add(2, 760);
   ExpectNothing();
@@ -86,10 +87,10 @@ TEST_F(CollectionPlannerTest, TakesTheFilesWithTheMostGarbage) {
   EXPECT_EQ(task->garbage_bytes, 600u);
   EXPECT_EQ(task->copied_bytes, dirty->bytes * 2 / 5);
   jobs_.Insert(task);
-  EXPECT_EQ(Plan(), nullptr) << "two jobs have one file";
+  EXPECT_EQ(Plan(), nullptr) << "a second job must not get the same file";
   options_.collection_garbage_percent = 101;
   jobs_.Remove(task);
-  EXPECT_EQ(Plan(), nullptr) << "garbage is collected that the options leave";
+  EXPECT_EQ(Plan(), nullptr) << "the options must turn the collection of garbage off";
 }
 
 TEST_F(CollectionPlannerTest, AFileThatGainsGarbageIsFound) {
@@ -135,7 +136,7 @@ TEST_F(CollectionPlannerTest, AFileIsDroppedOnceAllInItHasExpired) {
   EXPECT_EQ(task->garbage_bytes, 1000u);
   EXPECT_EQ(task->copied_bytes, 0u);
   jobs_.Insert(task);
-  EXPECT_EQ(Plan(), nullptr) << "it is dropped twice";
+  EXPECT_EQ(Plan(), nullptr) << "the file must not be dropped a second time";
 }
 
 TEST_F(CollectionPlannerTest, AnotherTimeToLiveIsSeen) {
@@ -197,7 +198,7 @@ TEST_F(CollectionPlannerTest, AnotherPolicyLooksAnew) {
 
 TEST_F(CollectionPlannerTest, FilesThatWereNotJudgedAreLookedAtAgain) {
   const auto values = Add(1, 600);
-  // A busy file.
+  // The file is busy.
   const auto compaction = std::make_shared<CompactionTask>();
   compaction->input.merged_values.insert(values.get());
   jobs_.Insert(compaction);
@@ -205,13 +206,13 @@ TEST_F(CollectionPlannerTest, FilesThatWereNotJudgedAreLookedAtAgain) {
   EXPECT_EQ(Plan(), nullptr);
   jobs_.Remove(compaction);
   ExpectFound(1);
-  // A damaged file, as long as it is avoided.
+  // The file is damaged. It is offered again once it is no longer avoided.
   inputs_.avoided = {IdOf(1)};
   EXPECT_EQ(Plan(), nullptr);
   EXPECT_EQ(Plan(), nullptr);
   inputs_.avoided = {};
   ExpectFound(1);
-  // A missing file, until it arrives.
+  // The file is missing. It is offered again once it has arrived.
   missing_files_.Add(values);
   EXPECT_EQ(Plan(), nullptr);
   EXPECT_EQ(Plan(), nullptr);
@@ -233,7 +234,7 @@ TEST_F(CollectionPlannerTest, FindingsLetGoOfTheVersion) {
   inputs_.version.reset();
   keys_.clear();
   other = BlobFilesForTest();
-  EXPECT_TRUE(gone.expired()) << "a file that left the version is not removed";
+  EXPECT_TRUE(gone.expired()) << "the findings must not hold a file that left the version";
   (void)planner_.TakeFindings();
 }
 

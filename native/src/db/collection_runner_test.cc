@@ -42,11 +42,12 @@ class CollectionRunnerTest : public JobsForTest {
     task.garbage_bytes = 3'000;
     return task;
   }
-  // Records what the runner notes.
+  // Records the notes of the runner.
   CollectionRunner::NoteOutput Note() {
     return [this](const FileId& file, uint64_t referenced) {
       noted_[file] = referenced;
-      EXPECT_FALSE(parts_->version()->value_files.contains(file)) << "readers have the file";
+      EXPECT_FALSE(parts_->version()->value_files.contains(file))
+          << "readers must no longer see the input file";
     };
   }
   const Counters& counters() const { return parts_->instance.counters; }
@@ -115,7 +116,7 @@ TEST_F(CollectionRunnerTest, AnOutputWithoutAPlaceIsObsolete) {
   EXPECT_EQ(parts->version(), before);
   EXPECT_EQ(noted_.size(), 1u);
   EXPECT_EQ(parts->tree.versions.obsolete_files().TakeUnused().files.size(), 1u)
-      << "the second output is kept, or the input is removed under the task";
+      << "only the second output may be obsolete, because the task still holds its input";
   EXPECT_EQ(parts->Get(table_, "pd"), kLargeValue);
 }
 

@@ -63,9 +63,9 @@ TEST_F(CompactionPlannerTest, ALevelThatIsDueIsCompactedOnce) {
   EXPECT_GT(planner_.PendingBytes(Inputs(), jobs_), 0u);
   const auto running = std::make_shared<CompactionTask>(*task);
   jobs_.Insert(running);
-  EXPECT_FALSE(Next().has_value()) << "two compactions have one file";
+  EXPECT_FALSE(Next().has_value()) << "a second compaction must not get the same files";
   jobs_.Remove(running);
-  EXPECT_TRUE(Next().has_value()) << "an end without an output leaves the level as it is";
+  EXPECT_TRUE(Next().has_value()) << "level 0 stays due when the compaction ends without an output";
 }
 
 TEST_F(CompactionPlannerTest, FilesThatAreDamagedOrNotThereAreLeftAlone) {
@@ -102,7 +102,7 @@ TEST_F(CompactionPlannerTest, EverythingGoesToTheLastLevelInOneCompaction) {
   EXPECT_EQ(task->input.inputs.size(), 3u);
   jobs_.Insert(std::make_shared<CompactionTask>(*task));
   EXPECT_FALSE(All(&wait).has_value());
-  EXPECT_TRUE(wait) << "a request is done though its files are busy";
+  EXPECT_TRUE(wait) << "the request must wait, because its files are busy";
 }
 
 TEST_F(CompactionPlannerTest, TheLastLevelAloneIsRewrittenOnlyForWhatMayHaveExpired) {
@@ -175,9 +175,9 @@ class CompactionPlannerOrderTest : public CompactionPlannerTest {
 };
 
 TEST_F(CompactionPlannerOrderTest, ScansPayForOrder) {
-  EXPECT_FALSE(Next().has_value()) << "nobody scans";
+  EXPECT_FALSE(Next().has_value()) << "there are no scans that pay for order";
   counters_.scan_value_bytes = 7'900;
-  EXPECT_FALSE(Next().has_value()) << "three files of four are paid for";
+  EXPECT_FALSE(Next().has_value()) << "the scans have paid for only three of the four files";
   counters_.scan_value_bytes = 8'000;
   const std::optional<CompactionTask> task = Next();
   ASSERT_TRUE(task.has_value());

@@ -60,14 +60,15 @@ TEST_F(CompactionRunnerTest, TheOutputTakesTheInputsPlace) {
   EXPECT_EQ(told_.output_files, 1u);
   EXPECT_EQ(FilesOf(0), 0u);
   EXPECT_EQ(FilesOf(1), 1u);
-  EXPECT_EQ(parts->version(), parts->tree.versions.newest()) << "readers have another version";
+  EXPECT_EQ(parts->version(), parts->tree.versions.newest())
+      << "readers must see the newest version";
   EXPECT_EQ(counters().compactions, 1u);
   EXPECT_EQ(counters().compaction_bytes_written, told_.written_bytes);
   EXPECT_EQ(counters().trivial_moves, 0u);
   EXPECT_EQ(parts->Scan(table), "pa=1 pb=2 pc=2 ");
   task.reset();  // its files borrow from the instance
   Open();
-  EXPECT_EQ(FilesOf(1), 1u) << "the manifest has another version";
+  EXPECT_EQ(FilesOf(1), 1u) << "the manifest must contain the same version";
 }
 
 TEST_F(CompactionRunnerTest, NothingIsInstalledWhenTheOutputCannotBeWritten) {
@@ -129,7 +130,7 @@ TEST_F(CompactionRunnerTest, ATrivialMoveNeitherReadsNorWritesAFile) {
   EXPECT_EQ(counters().compactions, 0u);
   EXPECT_EQ(parts->Scan(table), "pa=2 ");
   const ObsoleteFiles::Unused unused = parts->tree.versions.obsolete_files().TakeUnused();
-  EXPECT_EQ(unused.files.count(file->id.FileName()), 0u) << "the file is still used";
+  EXPECT_EQ(unused.files.count(file->id.FileName()), 0u) << "the moved file is still in use";
 }
 
 TEST_F(CompactionRunnerTest, NothingIsInstalledWhenTheClockWasSetBackMeanwhile) {

@@ -55,12 +55,13 @@ TEST(EventNotifier, JoinsBeginAndEndOfAJobByItsNumber) {
   FlushInfo first, second, third;
   notifier.BeginJob(&EventListener::OnFlushBegin, &first);
   notifier.BeginJob(&EventListener::OnFlushBegin, &second);
-  EXPECT_EQ(listener->count(EventKind::kFlushBegin), 2u) << "a begin is told at once";
+  EXPECT_EQ(listener->count(EventKind::kFlushBegin), 2u)
+      << "the begin of a job must be delivered at once";
   notifier.EndJob(&EventListener::OnFlushEnd, &second, Status::NoSpace("full"), 7);
   notifier.EndJob(&EventListener::OnFlushEnd, &third, Status::OK(), 7);
   notifier.Deliver();
   const auto ended = listener->All<FlushInfo>(EventKind::kFlushEnd);
-  ASSERT_EQ(ended.size(), 1u) << "what did not begin does not end";
+  ASSERT_EQ(ended.size(), 1u) << "a job without a begin event must have no end event";
   EXPECT_NE(first.job, second.job);
   EXPECT_EQ(ended[0].job, second.job);
   EXPECT_EQ(ended[0].duration_us, 7u);
@@ -99,7 +100,8 @@ TEST(EventNotifier, WhatThereIsNoMemoryForIsDroppedAndCounted) {
                  []() -> TableDroppedInfo { throw std::bad_alloc(); });
   EXPECT_EQ(notifier.events_dropped(), 1u);
   for (size_t i = 0; i < EventNotifier::kQueuedMax + 2; ++i) Drop(&notifier, std::to_string(i));
-  EXPECT_EQ(notifier.events_dropped(), 3u) << "the newest go when too many wait";
+  EXPECT_EQ(notifier.events_dropped(), 3u)
+      << "the newest events must be dropped when too many wait";
   notifier.Deliver();
   EXPECT_EQ(listener->size(), EventNotifier::kQueuedMax);
 }
@@ -114,7 +116,8 @@ TEST(EventNotifier, TellsOnceOfAStallHoweverOftenItIsMet) {
   EXPECT_TRUE(notifier.StallIs(flush, Status::OK(), 10));
   EXPECT_FALSE(notifier.StallIs(flush, Status::OK(), 20));
   EXPECT_TRUE(notifier.is_stalled());
-  EXPECT_TRUE(notifier.StallIs(space, Status::OK(), 30)) << "another cause is another stall";
+  EXPECT_TRUE(notifier.StallIs(space, Status::OK(), 30))
+      << "a stall with another cause must be a new stall";
   EXPECT_TRUE(notifier.StallIs(std::nullopt, Status::NoSpace("full"), 45));
   EXPECT_FALSE(notifier.is_stalled());
   notifier.Deliver();
@@ -136,7 +139,7 @@ TEST(EventNotifier, AfterTheEndNobodyIsTold) {
   EventNotifier notifier({listener}, "/db");
   Drop(&notifier, "a");
   notifier.End();
-  EXPECT_EQ(listener->size(), 1u) << "what waited is told";
+  EXPECT_EQ(listener->size(), 1u) << "events that wait at the end must still be delivered";
   Drop(&notifier, "b");
   notifier.Deliver();
   EXPECT_EQ(listener->size(), 1u);

@@ -23,9 +23,10 @@ TEST(ExpiryTime, IsTheSystemsUntilTheLayerAboveTellsOne) {
   EXPECT_EQ(time.Now().older_ms, 1'000'500);
 
   time.Tell(7'000);
-  EXPECT_EQ(time.Now().older_ms, 7'000) << "the system's clock counted for the told one";
+  EXPECT_EQ(time.Now().older_ms, 7'000)
+      << "the time from the layer above must replace the system's clock";
   clock.wall_ms += 1'000;
-  EXPECT_EQ(time.time().time_ms, 7'000) << "the system's clock was told again";
+  EXPECT_EQ(time.time().time_ms, 7'000) << "the system's clock must no longer set the time";
 }
 
 TEST(ExpiryTime, NeverPassesTheSystemsClock) {
@@ -45,7 +46,8 @@ TEST(ExpiryTime, GoesOnFromACheckpointsTime) {
   ExpiryTime after(&clock);
   after.Continue(before.time());
   after.Tell(3'000'000);
-  EXPECT_LT(after.Now().older_ms, 3'000'000) << "a lead over the checkpoint was accepted at once";
+  EXPECT_LT(after.Now().older_ms, 3'000'000)
+      << "a lead over the checkpoint's time must not be accepted at once";
   after.Accept(3'000'000);
   EXPECT_EQ(after.Now().older_ms, 3'000'000);
 }

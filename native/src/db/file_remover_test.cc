@@ -79,7 +79,7 @@ TEST_F(FileRemoverTest, AFileStaysAsLongAsAViewHoldsIt) {
     remover_.RemoveObsolete();
     EXPECT_TRUE(parts_.IsThere(name));
   }
-  EXPECT_TRUE(parts_.IsThere(name)) << "the end of a read removes nothing";
+  EXPECT_TRUE(parts_.IsThere(name)) << "the end of a read must not remove the file";
   remover_.RemoveObsolete();
   EXPECT_FALSE(parts_.IsThere(name));
 }
@@ -101,7 +101,7 @@ TEST_F(FileRemoverTest, RemovesWhatNobodyHoldsAndTellsListeners) {
   EXPECT_TRUE(told[0].status.ok());
   const uint64_t removals = Removals();
   remover_.RemoveObsolete();
-  EXPECT_EQ(Removals(), removals) << "each once";
+  EXPECT_EQ(Removals(), removals) << "a second call must not remove the files again";
 }
 
 TEST_F(FileRemoverTest, AFileThatCannotBeRemovedIsLeftToTheNextOpening) {
@@ -120,14 +120,14 @@ TEST_F(FileRemoverTest, AFileThatCannotBeRemovedIsLeftToTheNextOpening) {
 
   const uint64_t removals = Removals();
   remover_.RemoveObsolete();
-  EXPECT_EQ(Removals(), removals) << "it is not tried again";
+  EXPECT_EQ(Removals(), removals) << "a failed removal must not be repeated in this opening";
   const std::string good = Obsolete();
   remover_.RemoveObsolete();
   EXPECT_FALSE(parts_.IsThere(good));
   EXPECT_TRUE(parts_.IsThere(bad));
   events = parts_.faults.TakeEvents();
   ASSERT_EQ(events.size(), 1u);
-  EXPECT_TRUE(events[0].over) << "removals work again";
+  EXPECT_TRUE(events[0].over) << "the successful removal must end the failure";
 }
 
 TEST_F(FileRemoverTest, AFailureDoesNotKeepOtherFiles) {
@@ -187,7 +187,8 @@ TEST_F(FileRemoverTest, TheProcessIsToldOfTheSpaceThatFilesGiveBack) {
   parts_.tree.space.Join(&member);
   const uint64_t before = host.statistics().space_used_bytes;
   Obsolete();
-  EXPECT_GT(host.statistics().space_used_bytes, before) << "the file is on storage";
+  EXPECT_GT(host.statistics().space_used_bytes, before)
+      << "an obsolete file counts until it is removed from storage";
   remover_.RemoveObsolete();
   EXPECT_EQ(host.statistics().space_used_bytes, before);
   parts_.tree.space.Leave();
@@ -207,7 +208,7 @@ TEST_F(FileRemoverTest, ReplayedSegmentsStayUntilTheLogOfEarlierOpeningsIsInFile
   for (const std::string& name : names) EXPECT_FALSE(parts_.IsThere(name));
   const uint64_t removals = Removals();
   remover_.RemoveReplayed(6);
-  EXPECT_EQ(Removals(), removals) << "each once";
+  EXPECT_EQ(Removals(), removals) << "each segment must be removed only once";
 }
 
 TEST_F(FileRemoverTest, AHeldChangelogSegmentStaysUntilItIsReleased) {
@@ -218,9 +219,10 @@ TEST_F(FileRemoverTest, AHeldChangelogSegmentStaysUntilItIsReleased) {
   parts_.tree.versions.obsolete_files().Add(name, {});  // it left the version
   remover_.RemoveObsolete();
   EXPECT_TRUE(parts_.IsThere(name));
-  EXPECT_TRUE(parts_.tree.versions.obsolete_files().Contains(name)) << "it is not forgotten";
+  EXPECT_TRUE(parts_.tree.versions.obsolete_files().Contains(name))
+      << "the held segment must stay obsolete";
   DropReleased(Version());
-  EXPECT_TRUE(parts_.changelog.Holds(name)) << "its entry is not released";
+  EXPECT_TRUE(parts_.changelog.Holds(name)) << "the segment's entry is not released yet";
   parts_.changelog.Release(1);
   DropReleased(Version());
   EXPECT_FALSE(parts_.changelog.Holds(name));
@@ -235,7 +237,7 @@ TEST_F(FileRemoverTest, AReleasedSegmentOfAnEarlierOpeningGoesWithTheReplayedOne
   DropReleased(Version());
   EXPECT_FALSE(parts_.changelog.Holds(id.ValueFileName()));
   remover_.RemoveReplayed(4);
-  EXPECT_TRUE(parts_.IsThere(id.ValueFileName())) << "records of the log may refer to it";
+  EXPECT_TRUE(parts_.IsThere(id.ValueFileName())) << "records of the log may refer to the segment";
   remover_.RemoveReplayed(5);
   EXPECT_FALSE(parts_.IsThere(id.ValueFileName()));
 }

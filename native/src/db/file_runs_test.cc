@@ -10,7 +10,8 @@ TEST(ExpectedEntries, AreSharedByTheBytesOfRuns) {
   EXPECT_EQ(expected.BytesOf(50'000), 5000u);
   EXPECT_EQ(expected.BytesOf(0), 0u);
   EXPECT_EQ((ExpectedEntries{0, {.records = 1000, .level_bytes = {}}}.BytesOf(50'000)), 0u);
-  EXPECT_EQ((ExpectedEntries{100, {}}.BytesOf(50'000)), 0u) << "of no records nothing is known";
+  EXPECT_EQ((ExpectedEntries{100, {}}.BytesOf(50'000)), 0u)
+      << "without records there is nothing to estimate from";
 }
 
 TEST(ExpectedEntries, AreNoMoreThanARunHasWhateverTheTotalsSay) {

@@ -70,7 +70,7 @@ TEST_F(FlushSchedulerTest, ASealedMemtableBecomesAFile) {
   EXPECT_TRUE(parts_.IsThere(entry.file->id.FileName()));
   EXPECT_EQ(entry.file->records, 1u);
   EXPECT_NE(ReaderOf(entry), nullptr);
-  EXPECT_TRUE(run.expired()) << "its memory is free";
+  EXPECT_TRUE(run.expired()) << "the flush must free the memtable's memory";
   EXPECT_EQ(Running(), 0u);
   EXPECT_EQ(tree_.job_counts().in_flight, 0u);
   EXPECT_EQ(parts_.planned, 1);
@@ -83,7 +83,7 @@ TEST_F(FlushSchedulerTest, ASealedMemtableBecomesAFile) {
 
 TEST_F(FlushSchedulerTest, NothingIsStartedTwice) {
   flushes_.Schedule();
-  EXPECT_EQ(parts_.held.size(), 0u) << "nothing is sealed";
+  EXPECT_EQ(parts_.held.size(), 0u) << "no sealed memtable waits";
   parts_.Seal("a");
   flushes_.Schedule();
   flushes_.Schedule();
@@ -98,7 +98,7 @@ TEST_F(FlushSchedulerTest, FilesAreInstalledOldestFirstWhateverFlushEndsFirst) {
   flushes_.Schedule();
   ASSERT_EQ(parts_.held.size(), 2u);
   parts_.held.Run(1);
-  EXPECT_EQ(Files(), 0u) << "the older memtable is in no file yet";
+  EXPECT_EQ(Files(), 0u) << "the older memtable has no file yet, so its file must come first";
   EXPECT_EQ(Sealed(), 2u);
   ASSERT_EQ(Ended().size(), 1u);
   EXPECT_TRUE(Ended()[0].status.ok());
@@ -108,7 +108,7 @@ TEST_F(FlushSchedulerTest, FilesAreInstalledOldestFirstWhateverFlushEndsFirst) {
   ASSERT_EQ(Files(), 2u);
   const ViewRef view = tree_.view();
   EXPECT_EQ(view->version->levels[0].begin()->lower, ComponentsForTest::KeyOf("new"))
-      << "newest first";
+      << "the newest file must be the first one";
   ASSERT_EQ(Ended().size(), 2u);
   EXPECT_TRUE(Ended()[1].installed);
   EXPECT_EQ(tree_.job_counts().in_flight, 0u);
@@ -130,14 +130,14 @@ TEST_F(FlushSchedulerTest, TheEndOfAFlushStartsTheNext) {
 TEST_F(FlushSchedulerTest, AFailedFlushKeepsItsMemtableAndIsTriedAgainByTime) {
   FailOneFlush();
   EXPECT_EQ(Files(), 0u);
-  EXPECT_EQ(tree_.view()->sealed.size(), 1u) << "no write is lost";
+  EXPECT_EQ(tree_.view()->sealed.size(), 1u) << "the unflushed memtable must stay visible";
   EXPECT_EQ(Running(), 0u);
   EXPECT_EQ(tree_.job_counts().in_flight, 0u);
   EXPECT_TRUE(parts_.faults.StatusOf(Work::kFlush).IsNoSpace());
   EXPECT_TRUE(Ended()[0].status.IsNoSpace());
-  EXPECT_EQ(parts_.planned, 1) << "of failures something follows, too";
+  EXPECT_EQ(parts_.planned, 1) << "a failed flush must also plan further jobs";
   flushes_.Schedule();
-  EXPECT_EQ(parts_.held.size(), 0u) << "the retry is not due";
+  EXPECT_EQ(parts_.held.size(), 0u) << "the retry must not start before its time";
   parts_.clock.Advance(ComponentsForTest::kRetryMs);
   flushes_.Schedule();
   ASSERT_EQ(parts_.held.size(), 1u);
@@ -179,14 +179,14 @@ TEST_F(FlushSchedulerTest, ARetryThatAnotherFlushMadeNeedlessEndsAtOnce) {
   flushes_.Schedule(/*force=*/true);
   ASSERT_EQ(parts_.held.size(), 2u);
   parts_.held.Run(1);
-  EXPECT_EQ(Files(), 2u) << "the older one was written already";
+  EXPECT_EQ(Files(), 2u) << "one flush must write both memtables";
   EXPECT_EQ(Running(), 1u);
   const size_t ended = Ended().size();
   parts_.held.Run();
   EXPECT_EQ(Running(), 0u);
   EXPECT_EQ(tree_.job_counts().in_flight, 0u);
   EXPECT_EQ(Files(), 2u);
-  EXPECT_EQ(Ended().size(), ended) << "it was no flush";
+  EXPECT_EQ(Ended().size(), ended) << "the needless retry must not count as a flush";
 }
 
 TEST_F(FlushSchedulerTest, AFlushThatCannotBeQueuedIsStartedLater) {
@@ -221,7 +221,8 @@ TEST_F(FlushSchedulerTest, JobsArePlannedWithoutAMutex) {
       EXPECT_TRUE(free);
       if (free) mutex->Unlock();
     }
-    EXPECT_EQ(tree_.job_counts().in_flight, 1u) << "the job ends after what follows is planned";
+    EXPECT_EQ(tree_.job_counts().in_flight, 1u)
+        << "the job must count as in flight until further jobs are planned";
     EXPECT_EQ(Files(), 1u);
     ++planned;
   };
@@ -232,7 +233,7 @@ TEST_F(FlushSchedulerTest, JobsArePlannedWithoutAMutex) {
 }
 
 TEST_F(FlushSchedulerTest, AllThatIsSealedIsFlushedHereIntoOneFile) {
-  EXPECT_TRUE(flushes_.FlushAllHere().ok()) << "nothing is sealed";
+  EXPECT_TRUE(flushes_.FlushAllHere().ok()) << "there is no sealed memtable";
   EXPECT_EQ(parts_.planned, 0);
   parts_.Seal("a");
   parts_.Seal("b");
@@ -264,11 +265,11 @@ TEST_F(FlushSchedulerTest, AMemtableOfWhichNothingIsLeftMakesNoFile) {
 TEST_F(FlushSchedulerTest, AWaitEndsOnceItsFlushIsInstalled) {
   std::atomic<uint64_t> seen{0};
   EXPECT_TRUE(flushes_.WaitUntil([] { return true; }, 0, &seen).ok());
-  EXPECT_EQ(parts_.held.thread_retries(), 0) << "nobody waited";
+  EXPECT_EQ(parts_.held.thread_retries(), 0) << "the caller did not have to wait";
   parts_.Seal("a");
   const auto flushed = [this] { return tree_.view()->sealed.empty(); };
   EXPECT_TRUE(flushes_.WaitUntil(flushed, 0, &seen).IsBusy());
-  EXPECT_EQ(parts_.held.size(), 1u) << "the wait has started the flush";
+  EXPECT_EQ(parts_.held.size(), 1u) << "the wait must start the flush";
   EXPECT_EQ(parts_.held.thread_retries(), 1);
   parts_.held.RunAll();
   EXPECT_TRUE(flushes_.WaitUntil(flushed, 0, &seen).ok());
@@ -280,7 +281,8 @@ TEST_F(FlushSchedulerTest, AWaitReturnsEachFailureOnceAndForcesTheRetry) {
   const auto never = [] { return false; };
   EXPECT_TRUE(flushes_.WaitUntil(never, 0, &seen).IsNoSpace());
   EXPECT_EQ(parts_.held.size(), 0u);
-  EXPECT_TRUE(flushes_.WaitUntil(never, 0, &seen).IsBusy()) << "it was told of that one";
+  EXPECT_TRUE(flushes_.WaitUntil(never, 0, &seen).IsBusy())
+      << "the failure was already reported to this caller";
   EXPECT_EQ(parts_.held.size(), 1u);
 }
 
@@ -307,7 +309,8 @@ TEST_F(FlushSchedulerTest, AWriteThatWaitsRetriesAtOnceAndIsToldOfLaterFailures)
   FailOneFlush();
   parts_.clock.AdvanceMicros(1);
   const uint64_t since = parts_.clock.MonotonicMicros();
-  EXPECT_TRUE(flushes_.Relieve(since).ok()) << "the failure came before the write";
+  EXPECT_TRUE(flushes_.Relieve(since).ok())
+      << "a failure from before the write must not be reported";
   ASSERT_EQ(parts_.held.size(), 1u);
   EXPECT_EQ(parts_.held.made_urgent(), 1);
   RefuseKeyFiles();

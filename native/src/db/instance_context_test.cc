@@ -87,7 +87,8 @@ TEST_F(InstanceContextTest, AJobRunsUnderTheCloseGuardAndNotOnceItIsClosed) {
   int runs = 0;
   instance_.Submit(os::Priority::kFlush, [&] {
     ++runs;
-    EXPECT_FALSE(instance_.close_guard->Close(std::chrono::milliseconds(0))) << "the job is inside";
+    EXPECT_FALSE(instance_.close_guard->Close(std::chrono::milliseconds(0)))
+        << "the job is still inside the close guard";
   });
   instance_.Submit(os::Priority::kCollection, [&] { ++runs; });
   ASSERT_EQ(parts_.held.size(), 2u);
@@ -95,7 +96,7 @@ TEST_F(InstanceContextTest, AJobRunsUnderTheCloseGuardAndNotOnceItIsClosed) {
   parts_.held.RunAll();
   EXPECT_EQ(runs, 1);
   EXPECT_TRUE(instance_.close_guard->Close(std::chrono::milliseconds(0)))
-      << "nobody is left inside";
+      << "the job has left the close guard";
 }
 
 // A stalled write or a read may use the executor while another thread closes the instance.
@@ -107,7 +108,8 @@ TEST_F(InstanceContextTest, NothingIsAskedOfAnExecutorThatWasGivenBack) {
   context.Close();
   context.RetryThreads();
   context.MakeUrgent(os::Priority::kFlush);
-  context.Submit(os::Priority::kFlush, [] { ADD_FAILURE() << "the instance is closed"; });
+  context.Submit(os::Priority::kFlush,
+                 [] { ADD_FAILURE() << "no job may run once the instance is closed"; });
   EXPECT_TRUE(context.TrySubmit(os::Priority::kFlush, [] { ADD_FAILURE(); }));
   EXPECT_EQ(context.ThreadCount(), 1u);
 }
@@ -198,7 +200,7 @@ TEST_F(InstanceContextTest, AJobWorksOnTheInstancesFilesUntilItIsCancelled) {
   EXPECT_FALSE(*job.cancelled);
   instance_.cancelled = true;
   EXPECT_TRUE(*job.cancelled);
-  EXPECT_FALSE(job.next_file) << "its caller adds that";
+  EXPECT_FALSE(job.next_file) << "the caller of MakeJobContext() sets next_file";
 }
 
 TEST_F(InstanceContextTest, TheLastLevelHasACompressionOfItsOwn) {
@@ -251,7 +253,8 @@ TEST_F(InstanceContextTest, FilesAreOfTheOptionsFileSystemOrOfThePosixOne) {
   ASSERT_NE(direct->own_files, nullptr);
   EXPECT_EQ(direct->files, direct->own_files.get());
   const auto elsewhere = With([](DBOptions* o) { o->use_direct_reads = true; });
-  EXPECT_EQ(elsewhere->files, &parts_.files) << "direct I/O is of the posix file system";
+  EXPECT_EQ(elsewhere->files, &parts_.files)
+      << "direct I/O must not change the file system from the options";
 }
 
 TEST_F(InstanceContextTest, WithoutAVolumeTheProcessesLimitOfSpaceHolds) {

@@ -68,7 +68,7 @@ TEST_F(JobSchedulerTest, AJobCountsUntilItsSuccessorsArePlanned) {
   memory_.SetMutationHook(nullptr);
   EXPECT_GT(in_flight.size(), 1u);
   for (const uint32_t count : in_flight) EXPECT_GE(count, 1u);
-  EXPECT_EQ(executor_.pending(), 1u) << "the next level is due";
+  EXPECT_EQ(executor_.pending(), 1u) << "the compaction of the next level is due";
   EXPECT_EQ(counts().in_flight, 1u);
   EXPECT_EQ(counts().compactions, 1u);
 }
@@ -86,7 +86,7 @@ TEST_F(JobSchedulerTest, AFailedJobChangesNothingAndIsTriedAgainLater) {
   EXPECT_FALSE(StatusOf(Work::kCompaction).ok());
   EXPECT_EQ(counts().in_flight, 0u);
   parts->jobs.Schedule();
-  EXPECT_EQ(executor_.pending(), 0u) << "the wait is not over";
+  EXPECT_EQ(executor_.pending(), 0u) << "the retry must not start before its time";
   clock_.AdvanceMicros(environment_.retry_us_min);
   parts->jobs.Schedule();
   EXPECT_EQ(executor_.pending(), 1u);
@@ -104,7 +104,7 @@ TEST_F(JobSchedulerTest, AWriteReportsOnlyFailuresOfJobsThatBeganAfterIt) {
   clock_.AdvanceMicros(1);
   const uint64_t since_us = clock_.MonotonicMicros();
   EXPECT_TRUE(Relieve(StallCondition::kWaitForCompaction, since_us).ok());
-  EXPECT_EQ(executor_.pending(), 1u) << "the older failure is not tried again";
+  EXPECT_EQ(executor_.pending(), 1u) << "the write must retry the failed compaction at once";
   EXPECT_EQ(executor_.pending_urgent(), 1u);
   clock_.AdvanceMicros(1);
   executor_.RunUntilIdle();
@@ -141,7 +141,7 @@ TEST_F(JobSchedulerTest, AJobThatFindsNoMemoryIsPlannedAgainWhenAnotherEnds) {
   EXPECT_EQ(executor_.RunUntilIdle(100), 1u);
   EXPECT_EQ(FilesOf(0), 4u);
   EXPECT_EQ(counts().in_flight, 0u);
-  EXPECT_TRUE(StatusOf(Work::kCompaction).ok()) << "no memory is no fault";
+  EXPECT_TRUE(StatusOf(Work::kCompaction).ok()) << "a lack of memory is not a failure";
   EXPECT_EQ(parts->instance.counters.background_errors, 0u);
   other.reset();
   EXPECT_LT(executor_.RunUntilIdle(100), 100u);
@@ -160,7 +160,8 @@ TEST_F(JobSchedulerTest, ARequestTakesEverythingToTheLastLevelInOneCompactionTha
   ASSERT_TRUE(parts->writer.Seal(FlushCause::kCompactAll, &through).ok());
   uint64_t ticket = 0;
   EXPECT_TRUE(parts->jobs.CompactAll(through, 0, &ticket).IsBusy());
-  EXPECT_EQ(counts().compactions, 0u) << "what was sealed before is not in a file yet";
+  EXPECT_EQ(counts().compactions, 0u)
+      << "the compaction must wait until the sealed memtables are in files";
   parts->plans_after_flushes = true;
   ASSERT_TRUE(executor_.RunOne(os::Priority::kFlush));
   EXPECT_EQ(counts().compactions, 1u);
@@ -224,7 +225,7 @@ TEST_F(JobSchedulerTest, AReadErrorThatDoesNotOccurAgainIsNoFailure) {
   files_.Arm({.fault = Fault::kShortRead, .only = FileCall::kRead, .path_contains = ".ksst"});
   parts->jobs.Schedule();
   executor_.RunUntilIdle();
-  EXPECT_EQ(files_.fired(), 1u) << "the test reads from the cache";
+  EXPECT_EQ(files_.fired(), 1u) << "the test must read from the file and not from the cache";
   EXPECT_EQ(parts->instance.counters.background_errors, 0u);
   EXPECT_EQ(FilesOf(0), 0u);
 }
@@ -261,7 +262,7 @@ TEST_F(JobSchedulerTest, AClosedInstancePlansNothingAndClearLetsGoOfJobs) {
   parts->jobs.Clear();
   EXPECT_EQ(counts().compactions, 0u);
   executor_.RunUntilIdle();
-  EXPECT_EQ(parts->version(), before) << "a job runs that nobody keeps";
+  EXPECT_EQ(parts->version(), before) << "a job that was removed by Clear() must not run";
   parts->jobs.Schedule();
   parts->jobs.SetValuePolicy(ValuePolicy::kMerge);
   EXPECT_EQ(executor_.pending(), 0u);
@@ -323,7 +324,7 @@ TEST_F(JobSchedulerCollectionTest, TheEndOfACompactionStartsTheCollectionThatItM
   EXPECT_EQ(counts().collections, 1u);
   EXPECT_EQ(executor_.pending(), 1u);
   parts->jobs.Schedule();
-  EXPECT_EQ(executor_.pending(), 1u) << "the file is busy";
+  EXPECT_EQ(executor_.pending(), 1u) << "a second collection must not get the same file";
   const uint64_t before = parts->version()->value_files.begin()->second.file->raw_bytes;
   executor_.RunUntilIdle();
   EXPECT_EQ(counts().in_flight, 0u);
@@ -390,7 +391,8 @@ TEST_F(JobSchedulerCollectionTest, ARequestForSpaceRepeatsNoFailedWorkWhileNoWri
   executor_.RunUntilIdle();
   parts->jobs.RequestSpace();
   ASSERT_TRUE(executor_.RunOne(os::Priority::kFlush));
-  EXPECT_EQ(executor_.pending(), 0u) << "no write waits, so the failed collection waits";
+  EXPECT_EQ(executor_.pending(), 0u)
+      << "the failed collection must not be retried, because no write waits";
   executor_.refuses = true;
   parts->jobs.RequestSpace();
   parts->jobs.RequestGiveUp(1);

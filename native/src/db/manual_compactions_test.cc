@@ -18,7 +18,8 @@ TEST(ManualCompactions, NothingIsToBeDoneBeforeTheFirstRequest) {
   EXPECT_TRUE(manual.IsKnown(0));
   EXPECT_FALSE(manual.IsKnown(1));
   manual.FinishAll(Status::IOError("broken"));
-  EXPECT_FALSE(manual.IsKnown(1)) << "a request was finished that nobody made";
+  EXPECT_FALSE(manual.IsKnown(1))
+      << "FinishAll() must not finish a request that does not exist yet";
 }
 
 TEST(ManualCompactions, ARequestIsDoneOnceItIsFinished) {
@@ -31,9 +32,9 @@ TEST(ManualCompactions, ARequestIsDoneOnceItIsFinished) {
   EXPECT_TRUE(manual.Await(ticket, Passed()).IsBusy());
   manual.SetCompacted(true);
   EXPECT_TRUE(manual.current()->compacted);
-  EXPECT_TRUE(manual.Await(ticket, Passed()).IsBusy()) << "it had only begun";
+  EXPECT_TRUE(manual.Await(ticket, Passed()).IsBusy()) << "the request has only begun";
   manual.SetCompacted(false);
-  EXPECT_FALSE(manual.current()->compacted) << "what was put off passes for done";
+  EXPECT_FALSE(manual.current()->compacted) << "a postponed compaction must not count as compacted";
   manual.Finish(Status::OK());
   EXPECT_FALSE(manual.current().has_value());
   EXPECT_TRUE(manual.Await(ticket, Passed()).ok());
@@ -45,15 +46,17 @@ TEST(ManualCompactions, RequestsThatComeMeanwhileShareTheNextTicket) {
   const uint64_t first = manual.Request(3);
   manual.SetCompacted(true);
   const uint64_t second = manual.Request(9);
-  EXPECT_NE(second, first) << "it may miss what the caller wrote";
+  EXPECT_NE(second, first) << "the first compaction may miss data written after it was planned";
   EXPECT_EQ(manual.Request(5), second);
-  EXPECT_EQ(manual.current()->sequence, 3u) << "the current one grew while it ran";
+  EXPECT_EQ(manual.current()->sequence, 3u) << "a running request must keep its sequence";
   manual.Finish(Status::OK());
   EXPECT_TRUE(manual.Await(first, Passed()).ok());
-  EXPECT_TRUE(manual.Await(second, Passed()).IsBusy()) << "the second passes for the first";
+  EXPECT_TRUE(manual.Await(second, Passed()).IsBusy())
+      << "the end of the first request must not end the second one";
   ASSERT_TRUE(manual.current().has_value());
   EXPECT_EQ(manual.current()->sequence, 9u);
-  EXPECT_FALSE(manual.current()->compacted) << "the first one's compaction counts for the second";
+  EXPECT_FALSE(manual.current()->compacted)
+      << "the first request's compaction must not count for the second one";
   manual.Finish(Status::OK());
   EXPECT_TRUE(manual.Await(second, Passed()).ok());
   EXPECT_FALSE(manual.current().has_value());
@@ -67,7 +70,8 @@ TEST(ManualCompactions, AFailureIsToldToItsOwnRequest) {
   EXPECT_NE(manual.Await(failed, Passed()).ToString().find("the disk is gone"), std::string::npos);
   EXPECT_TRUE(manual.Await(next, Passed()).IsBusy());
   manual.Finish(Status::OK());
-  EXPECT_TRUE(manual.Await(next, Passed()).ok()) << "the failure of the request before it";
+  EXPECT_TRUE(manual.Await(next, Passed()).ok())
+      << "the request must not get the previous request's failure";
 }
 
 TEST(ManualCompactions, FinishAllEndsThoseThatWaitForTheNextOne) {
@@ -82,7 +86,7 @@ TEST(ManualCompactions, FinishAllEndsThoseThatWaitForTheNextOne) {
   manual.Finish(Status::IOError("late"));
   const uint64_t third = manual.Request(3);
   EXPECT_GT(third, second);
-  EXPECT_TRUE(manual.Await(third, Passed()).IsBusy()) << "it counts as done before it began";
+  EXPECT_TRUE(manual.Await(third, Passed()).IsBusy()) << "a new request must not count as done";
 }
 
 TEST(ManualCompactions, WaitsEndWithTheRequestOrWhenItIsClosed) {
@@ -98,8 +102,9 @@ TEST(ManualCompactions, WaitsEndWithTheRequestOrWhenItIsClosed) {
   manual.Close();
   waits_for_second.join();
   EXPECT_TRUE(of_second.IsClosed());
-  EXPECT_TRUE(manual.Await(first, Never()).ok()) << "it was done before";
-  EXPECT_TRUE(manual.Await(second, Never()).IsClosed()) << "it waits behind the end";
+  EXPECT_TRUE(manual.Await(first, Never()).ok()) << "the first request was done before the close";
+  EXPECT_TRUE(manual.Await(second, Never()).IsClosed())
+      << "the second request was not done before the close";
 }
 
 }  // namespace

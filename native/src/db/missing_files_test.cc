@@ -70,14 +70,15 @@ TEST(MissingFiles, FindsAFileByItsNameOnly) {
   EXPECT_EQ(value_file->value_file.lock(), values);
   EXPECT_EQ(value_file->key_file.lock(), nullptr);
 
-  EXPECT_FALSE(missing.Find(MissingId(1).ValueFileName())) << "the file is of the other kind";
+  EXPECT_FALSE(missing.Find(MissingId(1).ValueFileName()))
+      << "file 1 is a key file and not a value file";
   EXPECT_FALSE(missing.Find(MissingId(2).FileName()));
   EXPECT_FALSE(missing.Find(MissingId(3).FileName()));
   EXPECT_FALSE(missing.Find(""));
   EXPECT_TRUE(missing.Contains(MissingId(1)));
   EXPECT_TRUE(missing.Contains(MissingId(2)));
   EXPECT_FALSE(missing.Contains(MissingId(3)));
-  EXPECT_FALSE(missing.Contains({{5, 7}, 1})) << "the number is one of another origin";
+  EXPECT_FALSE(missing.Contains({{5, 7}, 1})) << "the number belongs to a file of another origin";
 }
 
 TEST(MissingFiles, AreCountedByKindUntilTheLastIsErased) {
@@ -135,7 +136,7 @@ TEST(MissingFiles, AFileOfSeveralEntriesIsMissingOnce) {
   EXPECT_TRUE(missing.empty());
 
   missing.Add(keys);
-  EXPECT_TRUE(missing.any_key_file()) << "an erased file can be missing again";
+  EXPECT_TRUE(missing.any_key_file()) << "an erased file must be able to become missing again";
 }
 
 TEST(MissingFiles, KeepNoFileAliveAndStillKnowItsName) {
@@ -246,7 +247,7 @@ TEST(MissingFiles, ThreadsAddEraseAndLookAtOnce) {
   for (std::thread& writer : writers) writer.join();
   stop = true;
   reader.join();
-  EXPECT_FALSE(missing.any_key_file()) << "the counts have lost a change";
+  EXPECT_FALSE(missing.any_key_file()) << "the counts must include the changes of all threads";
   missing.Erase(stays->id.ValueFileName());
   EXPECT_TRUE(missing.empty());
 }

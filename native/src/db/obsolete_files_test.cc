@@ -39,9 +39,9 @@ TEST(ObsoleteFiles, AFileIsTakenOnceNobodyHoldsIt) {
   EXPECT_EQ(NamesOf(unused.files), std::vector{held_name});
   EXPECT_EQ(files.pinned_bytes(), 0u);
   files.GiveBack(std::move(unused));
-  EXPECT_EQ(files.pinned_bytes(), 100u) << "it is still on storage";
+  EXPECT_EQ(files.pinned_bytes(), 100u) << "the file is still on storage";
   EXPECT_EQ(NamesOf(files.TakeUnused().files), std::vector{held_name})
-      << "the next call tries again";
+      << "the next call must offer the file again";
 }
 
 TEST(ObsoleteFiles, OutputsOfAFailedEditStayUntilALaterOneIsSafe) {
@@ -54,7 +54,8 @@ TEST(ObsoleteFiles, OutputsOfAFailedEditStayUntilALaterOneIsSafe) {
     edit.Add(0, {output, "", ""});
     files.AddFailed(edit);
   }
-  EXPECT_TRUE(files.TakeUnused().files.empty()) << "the manifest may have the edit";
+  EXPECT_TRUE(files.TakeUnused().files.empty())
+      << "the manifest may contain the failed edit, so its output must stay";
   files.EditIsSafe(VersionEdit());
   EXPECT_EQ(NamesOf(files.TakeUnused().files), std::vector{name});
 }
@@ -69,7 +70,8 @@ TEST(ObsoleteFiles, AnEditThatIsTriedAgainMakesItsOutputsCurrent) {
   files.EditIsSafe(later);
   EXPECT_EQ(files.pinned_bytes(), 100u);
   files.EditIsSafe(failed);
-  EXPECT_EQ(files.pinned_bytes(), 0u) << "it is in the version, and not obsolete";
+  EXPECT_EQ(files.pinned_bytes(), 0u)
+      << "the file is part of the version now, so it must not be obsolete";
   EXPECT_FALSE(files.Contains(output->id.FileName()));
 }
 

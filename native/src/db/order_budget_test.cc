@@ -14,17 +14,17 @@ class OrderBudgetTest : public ::testing::Test {
 };
 
 TEST_F(OrderBudgetTest, ScansEarnAndCompactionsSpend) {
-  EXPECT_EQ(budget_.Credit(), 0u) << "something is rewritten without scans";
+  EXPECT_EQ(budget_.Credit(), 0u) << "without scans there must be no credit";
   scanned_ = 20'000;
   EXPECT_EQ(budget_.Credit(), 10'000u);
   budget_.Spend(4'000);
   EXPECT_EQ(budget_.Credit(), 6'000u);
   budget_.GiveBack(4'000);
-  EXPECT_EQ(budget_.Credit(), 10'000u) << "a compaction without effect was paid for";
+  EXPECT_EQ(budget_.Credit(), 10'000u) << "a compaction without effect must cost nothing";
   budget_.Spend(30'000);
-  EXPECT_EQ(budget_.Credit(), 0u) << "debt passes for credit";
+  EXPECT_EQ(budget_.Credit(), 0u) << "debt must not count as credit";
   scanned_ = 80'000;
-  EXPECT_EQ(budget_.Credit(), 10'000u) << "the debt was forgotten";
+  EXPECT_EQ(budget_.Credit(), 10'000u) << "the debt must reduce the credit of later scans";
 }
 
 TEST_F(OrderBudgetTest, APlanWithoutFindingsIsNotRepeatedBeforeThereIsMoreCredit) {
@@ -48,14 +48,15 @@ TEST_F(OrderBudgetTest, TheSameFileIsOrderedAgainOnlyOnceAsMuchAgainWasEarned) {
   ASSERT_TRUE(budget_.MayOrder("a", 9));
   budget_.PlanAgainAt(50'000);
   budget_.NoteOrder("a", 9, 8'000);
-  EXPECT_TRUE(budget_.IsPlanDue()) << "others wait though there was something to do";
+  EXPECT_TRUE(budget_.IsPlanDue()) << "a plan that found work must not delay plans for other files";
   budget_.Spend(8'000);
   EXPECT_EQ(budget_.Credit(), 2'000u);
 
-  EXPECT_TRUE(budget_.MayOrder("b", 9)) << "another file waits for it";
-  EXPECT_TRUE(budget_.MayOrder("a", 8)) << "it helped, and there is more to gain";
+  EXPECT_TRUE(budget_.MayOrder("b", 9)) << "a different file must not wait";
+  EXPECT_TRUE(budget_.MayOrder("a", 8))
+      << "the file may be ordered again when there is more to gain than before";
   EXPECT_FALSE(budget_.MayOrder("a", 9));
-  EXPECT_FALSE(budget_.IsPlanDue()) << "the next plan finds the same";
+  EXPECT_FALSE(budget_.IsPlanDue()) << "the next plan would find the same file";
   scanned_ = 20'000 + 2 * 8'000 - 200;
   EXPECT_FALSE(budget_.MayOrder("a", 10));
   scanned_ = 20'000 + 2 * 8'000;
@@ -77,10 +78,10 @@ TEST_F(OrderBudgetTest, ScansAskForALookOncePerStep) {
   EXPECT_FALSE(budget_.IsLookDue());
   scanned_ = kStep;
   EXPECT_TRUE(budget_.IsLookDue());
-  EXPECT_FALSE(budget_.IsLookDue()) << "each scan asks for a plan over all files";
+  EXPECT_FALSE(budget_.IsLookDue()) << "only one scan per step must ask for a plan";
   scanned_ = 5 * kStep;
   EXPECT_TRUE(budget_.IsLookDue());
-  EXPECT_FALSE(budget_.IsLookDue()) << "steps that were passed at once are asked for one by one";
+  EXPECT_FALSE(budget_.IsLookDue()) << "several steps passed at once must ask for one plan only";
   scanned_ = 6 * kStep;
   EXPECT_TRUE(budget_.IsLookDue());
 }
@@ -88,7 +89,7 @@ TEST_F(OrderBudgetTest, ScansAskForALookOncePerStep) {
 TEST(OrderBudget, TinyValueFilesHaveAStep) {
   std::atomic<uint64_t> scanned{0};
   OrderBudget budget(&scanned, 100, 0);
-  EXPECT_FALSE(budget.IsLookDue()) << "scans without values ask for plans";
+  EXPECT_FALSE(budget.IsLookDue()) << "scans without values must not ask for a plan";
   budget.PlanAgainAt(0);
   EXPECT_FALSE(budget.IsPlanDue());
 }

@@ -24,7 +24,7 @@ class CollectingSink final : public ValueSink {
  public:
   explicit CollectingSink(const ReadsForTest& reads) : reads_(reads) {}
   bool Begin(uint64_t size) override {
-    EXPECT_FALSE(began) << "Begin() is called once";
+    EXPECT_FALSE(began) << "Begin() must be called only once";
     began = true;
     announced = size;
     return wants;
@@ -170,7 +170,7 @@ TEST_F(PointReaderTest, AnOlderRunIsOnlyAskedWhileTheNewerOnesLeaveItOpen) {
   std::string value;
   const Status status = Get(tree_.map(), "d", &value);
   EXPECT_TRUE(status.IsNeedsFile());
-  EXPECT_EQ(status.message(), name) << "the message is nothing but the name";
+  EXPECT_EQ(status.message(), name) << "the message must be the file's name alone";
   EXPECT_TRUE(ContainsMapKey("d").IsNeedsFile());
 }
 
@@ -203,7 +203,8 @@ TEST_F(PointReaderTest, ContainsReadsNoSeparatedValue) {
   EXPECT_TRUE(ContainsMapKey("v").ok());
   EXPECT_TRUE(Get(tree_.list(), "l", &value).IsNeedsFile());
   EXPECT_TRUE(reader().Contains(tree_.list(), {UserKey(1, "l")}, nullptr).ok());
-  EXPECT_TRUE(Get(tree_.map(), "lost", &value).IsCorruption()) << "no memtable has its segment";
+  EXPECT_TRUE(Get(tree_.map(), "lost", &value).IsCorruption())
+      << "no memtable holds the segment with this value";
   EXPECT_TRUE(ContainsMapKey("lost").ok());
 }
 
@@ -222,9 +223,10 @@ TEST_F(PointReaderTest, AnExpiredValueIsAbsentAndHidesOlderOnes) {
 
   EXPECT_EQ(Shown(tree_.map(), "old"), "none");
   EXPECT_TRUE(ContainsMapKey("new").ok());
-  EXPECT_TRUE(ContainsMapKey("none").ok()) << "without a timestamp nothing expires";
+  EXPECT_TRUE(ContainsMapKey("none").ok()) << "a value without a timestamp never expires";
   std::string value;
-  EXPECT_TRUE(Get(tree_.map(), "new", &value).IsCorruption()) << "its value is lost, not expired";
+  EXPECT_TRUE(Get(tree_.map(), "new", &value).IsCorruption())
+      << "the value is lost but has not expired";
 }
 
 TEST_F(PointReaderTest, ValuesExpireInTheTableThatHasTheMarkOnly) {
@@ -308,7 +310,7 @@ TEST_F(PointReaderTest, LargeValuesAreChargedAsLongAsTheCallerKeepsThem) {
     EXPECT_EQ(tree_.lease_bytes(), kLargeBytes) << rest;
     PinnedValue small;
     ASSERT_TRUE(GetTo(tree_.map(), "small", nullptr, &small).ok());
-    EXPECT_EQ(tree_.lease_bytes(), kLargeBytes) << "a small value is not worth it";
+    EXPECT_EQ(tree_.lease_bytes(), kLargeBytes) << "a small value must not be charged";
     EXPECT_EQ(value.data(), BytesOf(kLargeBytes));
     value.Reset();
     EXPECT_EQ(tree_.lease_bytes(), 0u) << rest;
@@ -356,7 +358,7 @@ TEST_F(PointReaderTest, AValueGoesToTheSinkInPiecesIfItIsLargerThanTheBound) {
     EXPECT_EQ(sink.announced, kLargeBytes);
     EXPECT_TRUE(sink.bytes == BytesOf(kLargeBytes)) << rest;
     EXPECT_LE(sink.largest_piece, kPieceBytes);
-    EXPECT_EQ(sink.most_charged, kPieceBytes) << "no more than a piece is in memory";
+    EXPECT_EQ(sink.most_charged, kPieceBytes) << "at most one piece may be in memory";
     EXPECT_TRUE(value.data().empty());
     EXPECT_EQ(tree_.scan_bytes(), 0u);
     EXPECT_EQ(tree_.lease_bytes(), 0u);
@@ -364,7 +366,7 @@ TEST_F(PointReaderTest, AValueGoesToTheSinkInPiecesIfItIsLargerThanTheBound) {
     tree_.reads().whole_bytes_max = kLargeBytes;
     CollectingSink unused(tree_);
     ASSERT_TRUE(GetTo(tree_.map(), rest, &unused, &value).ok()) << rest;
-    EXPECT_FALSE(unused.began) << "the value is not larger than the bound";
+    EXPECT_FALSE(unused.began) << "a value up to the bound must not go to the sink";
     EXPECT_TRUE(value.data() == BytesOf(kLargeBytes)) << rest;
   }
 }
@@ -380,7 +382,7 @@ TEST_F(PointReaderTest, AValueInPiecesNeedsItsFile) {
   const Status status = GetTo(tree_.map(), "filed", &sink, &value);
   EXPECT_TRUE(status.IsNeedsFile()) << status.ToString();
   EXPECT_EQ(status.message(), tree_.version()->value_files.begin()->first.ValueFileName())
-      << "the message is nothing but the name";
+      << "the message must be the file's name alone";
   EXPECT_TRUE(sink.bytes.empty());
   EXPECT_EQ(tree_.scan_bytes(), 0u);
 }
@@ -408,7 +410,7 @@ TEST_F(PointReaderTest, ASinkMayRefuseOrFail) {
   CollectingSink unused(tree_);
   PinnedValue value;
   EXPECT_TRUE(GetTo(tree_.list(), "l", &unused, &value).ok());
-  EXPECT_FALSE(unused.began) << "the value is in memory as a whole";
+  EXPECT_FALSE(unused.began) << "a value that is in memory as a whole must not go to the sink";
 }
 
 /// Puts a list with parts of every kind, some of them larger than a piece.
@@ -440,7 +442,7 @@ TEST_F(PointReaderTest, TheSinkGetsThePartsOfAListInOrder) {
   ASSERT_TRUE(GetTo(tree_.list(), "l", &sink, &value).ok());
   EXPECT_EQ(sink.announced, whole.size());
   EXPECT_TRUE(sink.bytes == whole);
-  EXPECT_LT(sink.most_charged, 2 * kPieceBytes) << "the list is in memory as a whole";
+  EXPECT_LT(sink.most_charged, 2 * kPieceBytes) << "the list must not be in memory as a whole";
   EXPECT_TRUE(value.data().empty());
   EXPECT_EQ(tree_.scan_bytes(), 0u);
 
@@ -490,7 +492,7 @@ TEST_F(PointReaderTest, ThreadsReadBesideAWriterThatSealsAndPublishes) {
       while (!stop) {
         EXPECT_EQ(Shown(tree_.map(), "fixed"), BytesOf(300));
         ASSERT_TRUE(Get(tree_.map(), "counter", &value).ok());
-        EXPECT_LE(last, value) << "an older run was taken for the newest";
+        EXPECT_LE(last, value) << "an older run must not pass for the newest one";
         last = value;
       }
     });

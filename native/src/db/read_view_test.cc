@@ -34,7 +34,7 @@ TEST(ViewCell, ReadersSeeWholeViewsAndTheLastReferenceFrees) {
   for (size_t i = 0; i < 2000; ++i) publish(1 + i % 5);
   stop = true;
   for (std::thread& reader : readers) reader.join();
-  EXPECT_EQ(version.use_count(), 2) << "the old views are gone";
+  EXPECT_EQ(version.use_count(), 2) << "all old views must be freed";
   cell.Set(ViewRef());
   EXPECT_FALSE(cell.Get());
   EXPECT_EQ(version.use_count(), 1);

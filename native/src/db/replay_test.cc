@@ -126,7 +126,8 @@ TEST_F(ReplayTest, AppliesTheRecordsAfterTheFlushedOnesInTheirOrder) {
   EXPECT_EQ(parts->wal.last(), 16u);
   parts = Open();
   EXPECT_EQ(parts->wal.last(), 16u);
-  EXPECT_EQ(parts->tree.view()->active->record_count(), 2u) << "flushed records are applied again";
+  EXPECT_EQ(parts->tree.view()->active->record_count(), 2u)
+      << "flushed records must not be applied again";
   EXPECT_EQ(parts->Scan(parts->NewTable("t")), "pa=9 pb=newest pc=flushed ");
   ASSERT_TRUE(Put(parts->NewTable("t"), "pd", "next").ok());
   EXPECT_EQ(parts->wal.last(), 17u);
@@ -158,7 +159,8 @@ TEST_F(ReplayTest, ADroppedTableIsNoLongerKnown) {
   Drop(table);
   parts = Open();
   EXPECT_FALSE(parts->tables.IsKnown(TableIdOfName("t")));
-  EXPECT_TRUE(ManifestHas("t")) << "its tombstones are not in a file yet";
+  EXPECT_TRUE(ManifestHas("t"))
+      << "the manifest must keep the table until its tombstones are in a file";
   ASSERT_TRUE(parts->Flush().ok());
   EXPECT_FALSE(ManifestHas("t"));
   EXPECT_EQ(parts->Scan(parts->NewTable("t")), "");

@@ -45,9 +45,9 @@ TEST_F(RunningJobsTest, InputsAreBusyUntilTheirCompactionEnds) {
   EXPECT_FALSE(jobs_.IsBusy(idle));
   jobs_.Remove(first);
   EXPECT_FALSE(jobs_.IsBusy(one));
-  EXPECT_TRUE(jobs_.IsBusy(two)) << "another job's input was let go";
+  EXPECT_TRUE(jobs_.IsBusy(two)) << "the input of another job must stay busy";
   jobs_.Remove(first);
-  EXPECT_EQ(jobs_.compactions(), 1u) << "a job was counted out twice";
+  EXPECT_EQ(jobs_.compactions(), 1u) << "removing a job twice must count only once";
 }
 
 // A version may have several entries of an imported file, each for a part of its keys.

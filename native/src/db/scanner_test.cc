@@ -49,7 +49,7 @@ class ScannerTest : public ::testing::Test {
       EXPECT_TRUE(status.ok()) << status.ToString();
       if (!status.ok()) break;
       for (auto& row : RowsOf(page_)) rows.push_back(std::move(row));
-      EXPECT_TRUE(page_.done || page_.entries > 0) << "an empty page amid a scan";
+      EXPECT_TRUE(page_.done || page_.entries > 0) << "only the last page of a scan may be empty";
       EXPECT_LE(page_.entries, request.entries_max);
       EXPECT_TRUE(page_.entries <= 1 || page_.bytes.size() <= request.bytes_max);
       last = page_.last_key;
@@ -101,7 +101,8 @@ TEST_F(ScannerTest, RefusesRequestsThatAreNotSound) {
   EXPECT_TRUE(Scan(tree_.map(), request).IsInvalidArgument());
   request = Under(key);
   request.prefix_bytes = 3;
-  EXPECT_TRUE(Scan(tree_.map(), request).IsInvalidArgument()) << "the bound is shorter";
+  EXPECT_TRUE(Scan(tree_.map(), request).IsInvalidArgument())
+      << "the bound is shorter than the prefix";
   const std::string too_long(kKeyBytesMax + 1, '\1');
   request = {};
   request.lower = too_long;
@@ -111,7 +112,8 @@ TEST_F(ScannerTest, RefusesRequestsThatAreNotSound) {
   EXPECT_TRUE(Scan(tree_.map(), request).IsInvalidArgument());
   request.lower = key;
   request.prefix_bytes = 1;
-  EXPECT_TRUE(Scan(tree_.map(), request).ok()) << "with a prefix, the upper bound is ignored";
+  EXPECT_TRUE(Scan(tree_.map(), request).ok())
+      << "a request with a prefix must ignore its upper bound";
   EXPECT_TRUE(scanner().ContainsPrefix(tree_.map(), none, nullptr).IsInvalidArgument());
 }
 
@@ -147,14 +149,15 @@ TEST_F(ScannerTest, ScansOfSeveralTablesNameEachOnceInOrder) {
   Table* const twice[] = {tree_.map(), tree_.map()};
   TablesScanRequest request;
   EXPECT_TRUE(scanner().ScanTables(request, &page, nullptr).ok());
-  EXPECT_TRUE(page.page.done && page.sections.empty()) << "no table has no entries";
+  EXPECT_TRUE(page.page.done && page.sections.empty()) << "a scan of no tables has no entries";
   request.tables = wrong;
   EXPECT_TRUE(scanner().ScanTables(request, &page, nullptr).IsInvalidArgument());
   request.tables = twice;
   EXPECT_TRUE(scanner().ScanTables(request, &page, nullptr).IsInvalidArgument());
   request.tables = right;
   request.after_table = 2;
-  EXPECT_TRUE(scanner().ScanTables(request, &page, nullptr).ok()) << "it begins at the beginning";
+  EXPECT_TRUE(scanner().ScanTables(request, &page, nullptr).ok())
+      << "without a position, after_table must be ignored";
   const std::string after = UserKey(1, "a");
   request.after_key = after;
   EXPECT_TRUE(scanner().ScanTables(request, &page, nullptr).IsInvalidArgument());
@@ -288,7 +291,8 @@ TEST_F(ScannerTest, APageEndsBeforeTheEntryThatIsTooMuch) {
     EXPECT_FALSE(page_.done);
     EXPECT_EQ(page_.last_key, "\1aa2");
     EXPECT_EQ(entries_of(2 * kEntry - 1), 1u);
-    EXPECT_EQ(entries_of(1), 1u) << "a single entry may be larger";
+    EXPECT_EQ(entries_of(1), 1u)
+        << "a page must have one entry, even if the entry is larger than the page";
     EXPECT_EQ(entries_of(3 * kEntry), 3u);
     EXPECT_TRUE(page_.done) << "the range has no further entries";
   }
@@ -374,7 +378,8 @@ TEST_F(ScannerTest, ExpiredValuesAreLeftOutAndHideOlderOnes) {
     request.keys_only = true;
     EXPECT_EQ(ScanAll(tree_.map(), request), (Rows{{"\1aa2", ""}}));
     request.keys_only = false;
-    EXPECT_TRUE(Scan(tree_.map(), request).IsCorruption()) << "the other one is lost";
+    EXPECT_TRUE(Scan(tree_.map(), request).IsCorruption())
+        << "the value of the other entry is lost";
   }
 }
 
@@ -397,7 +402,7 @@ TEST_F(ScannerTest, ScansWithoutValuesNeedNoValueFile) {
   several.tables = tables;
   TablesScanPage page;
   EXPECT_EQ(scanner().ScanTables(several, &page, nullptr).message(), name)
-      << "the message is nothing but the name";
+      << "the message must be the file's name alone";
 }
 
 TEST_F(ScannerTest, ADamagedSizeIsFoundBeforeThePageReservesMemory) {
@@ -425,7 +430,8 @@ TEST_F(ScannerTest, ContainsPrefixAsksNoOlderRunThanItMust) {
   tree_.Publish();
   EXPECT_TRUE(ContainsPrefix("aa").ok());
   EXPECT_TRUE(ContainsPrefix("bb").IsNotFound());
-  EXPECT_TRUE(ContainsPrefix("cc").IsNeedsFile()) << "a key of the file may be left";
+  EXPECT_TRUE(ContainsPrefix("cc").IsNeedsFile())
+      << "the missing file may have a key that is not deleted";
 }
 
 TEST_F(ScannerTest, NewestScansJumpOverWhatTheyFoundDeadAndSnapshotsDoNot) {

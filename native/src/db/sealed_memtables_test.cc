@@ -41,13 +41,13 @@ TEST(SealedMemTables, RunsThatGatherWhileTwoFlushesRunShareTheNextFile) {
   Seal(&sealed);
   const auto first = Start(&sealed);
   ASSERT_NE(first, nullptr);
-  EXPECT_EQ(Start(&sealed), nullptr) << "every run is in a group";
+  EXPECT_EQ(Start(&sealed), nullptr) << "every run is already in a group";
   Seal(&sealed);
   const auto second = Start(&sealed);
   ASSERT_NE(second, nullptr);
   Seal(&sealed);
   Seal(&sealed);
-  EXPECT_EQ(Start(&sealed), nullptr) << "two flushes run";
+  EXPECT_EQ(Start(&sealed), nullptr) << "two flushes already run";
   EXPECT_EQ(sealed.running(), 2u);
 
   first->done = true;
@@ -76,9 +76,9 @@ TEST(SealedMemTables, RunsLeaveOldestFirstWhateverFlushEndsFirst) {
   Seal(&sealed);
   const auto second = Start(&sealed);
   second->done = true;
-  EXPECT_FALSE(sealed.Ended(second.get())) << "it is not installed";
-  EXPECT_EQ(sealed.OldestDone(), nullptr) << "the older run is in no file yet";
-  EXPECT_EQ(sealed.NextToStart(), nullptr) << "what is written is not flushed again";
+  EXPECT_FALSE(sealed.Ended(second.get())) << "the group is not installed yet";
+  EXPECT_EQ(sealed.OldestDone(), nullptr) << "the older run is not in a file yet";
+  EXPECT_EQ(sealed.NextToStart(), nullptr) << "a written group must not be flushed again";
   EXPECT_TRUE(sealed.IsOldest(*first));
   EXPECT_FALSE(sealed.IsOldest(*second));
 

@@ -75,9 +75,10 @@ TEST_F(SeparationTunerTest, TheBoundIsFoundOnceEnoughRecordsAreInFiles) {
   TableImpl* const table = Register(kTable, kSeparationAutomatic);
   EXPECT_EQ(table->separation_now(), kSeparationDefault);
   Flush(1000, kSeparationRecordsMin - 1, 100 << 20);
-  EXPECT_EQ(table->separation_now(), kSeparationDefault) << "too little is known";
+  EXPECT_EQ(table->separation_now(), kSeparationDefault)
+      << "there are too few records to choose a bound";
   Flush(1000, kSeparationRecordsMin, 100 << 20);
-  EXPECT_EQ(table->separation_now(), kSeparationBytesMin) << "a deep tree";
+  EXPECT_EQ(table->separation_now(), kSeparationBytesMin) << "a deep tree needs a small bound";
 }
 
 TEST_F(SeparationTunerTest, ValueFilesCountAsPartOfTheTree) {
@@ -85,7 +86,7 @@ TEST_F(SeparationTunerTest, ValueFilesCountAsPartOfTheTree) {
   instance_.value_bytes_written = 1;
   instance_.value_bytes_copied = 3;  // a separated value is written four times
   Flush(1000, 20'000, 1 << 10);
-  EXPECT_EQ(table->separation_now(), UINT64_MAX) << "no size pays in so small a tree";
+  EXPECT_EQ(table->separation_now(), UINT64_MAX) << "no value size pays in such a small tree";
   Flush(1000, 20'000, 1 << 10, uint64_t{1} << 30);
   EXPECT_LE(table->separation_now(), kSeparationBytesMax);
 }
@@ -108,7 +109,7 @@ TEST_F(SeparationTunerTest, ScansRaiseTheBoundAndOldScansWeighLess) {
   Flush(1000, 20'000, 100 << 20);
   EXPECT_GT(table->separation_now(), kSeparationBytesMin);
   Flush(1 << 20, 20'000, 100 << 20);
-  EXPECT_EQ(table->scanned(), 10'000u) << "all counts are halved together";
+  EXPECT_EQ(table->scanned(), 10'000u) << "all counts must be halved together";
   Flush(1 << 20, 20'000, 100 << 20);
   EXPECT_EQ(table->separation_now(), kSeparationBytesMin);
 }
@@ -119,7 +120,7 @@ TEST_F(SeparationTunerTest, AGivenBoundStays) {
   Flush(1000, 20'000, 100 << 20);
   EXPECT_EQ(table->separation_now(), 5000u);
   EXPECT_EQ(other->separation_now(), kSeparationDefault)
-      << "it has no records, and the flush has none of a table whose bound is to be found";
+      << "the other table has no records, and the flush has no table with an automatic bound";
 }
 
 TEST_F(SeparationTunerTest, ADroppedTableIsPassedByAndItsSuccessorBeginsAnew) {
@@ -133,7 +134,7 @@ TEST_F(SeparationTunerTest, ADroppedTableIsPassedByAndItsSuccessorBeginsAnew) {
   created->CountScanned(20'000);
   Flush(1000, 20'000, 100 << 20);
   EXPECT_GT(created->separation_now(), kSeparationBytesMin)
-      << "writes of the dropped table outweigh the scans of the new one";
+      << "writes of the dropped table must not count for the new one";
 }
 
 TEST_F(SeparationTunerTest, AFlushWithoutKeysTeachesNothing) {
@@ -174,7 +175,7 @@ TEST_F(LargeValuesTest, TheMemtablesValuesAreCountedOnce) {
   tuner_.CountPut(table, 1000);
   tuner_.CountPut(other, 999);
   EXPECT_EQ(tuner_.TakeSeparatedPuts(), (std::map<uint64_t, uint64_t>{{kTable, 2}}));
-  EXPECT_TRUE(tuner_.TakeSeparatedPuts().empty()) << "the next memtable begins with nothing";
+  EXPECT_TRUE(tuner_.TakeSeparatedPuts().empty()) << "the next memtable must begin with no values";
 }
 
 TEST_F(LargeValuesTest, ATableWhoseValuesDieInMemoryHasNoLargeValues) {
@@ -184,7 +185,7 @@ TEST_F(LargeValuesTest, ATableWhoseValuesDieInMemoryHasNoLargeValues) {
   EXPECT_TRUE(tuner_.IsLarge(*table, first));
   EXPECT_FALSE(tuner_.IsLarge(*table, first - 1));
   PutAndFlush(table, kLargeRecordsMin - 1, 0);
-  EXPECT_EQ(tuner_.LargeBytesNow(*table), first) << "too little is known";
+  EXPECT_EQ(tuner_.LargeBytesNow(*table), first) << "there are too few values to choose a bound";
   PutAndFlush(table, 1, 0);
   EXPECT_EQ(tuner_.LargeBytesNow(*table), UINT64_MAX);
   EXPECT_FALSE(tuner_.IsLarge(*table, UINT64_MAX - 1));
@@ -204,7 +205,7 @@ TEST_F(LargeValuesTest, AFlushCannotWriteMoreThanWasPut) {
   // A replay puts values that are not counted.
   PutAndFlush(table, 1000, 100'000);
   PutAndFlush(table, 1000, 0);
-  EXPECT_EQ(tuner_.LargeBytesNow(*table), UINT64_MAX) << "half of the values died";
+  EXPECT_EQ(tuner_.LargeBytesNow(*table), UINT64_MAX) << "half of the values died in memory";
 }
 
 TEST_F(LargeValuesTest, ListsAndTablesWithoutSeparationHaveNoLargeValues) {
@@ -247,7 +248,7 @@ TEST(SeparationTuner, TheValueLogNeedsTheWriteAheadLogAndTheOption) {
   EXPECT_FALSE(SeparationTuner(OptionsOf(WalMode::kNone), &tables).IsLarge(*table, kBytes));
   EXPECT_GT(SeparationTuner::FirstLargeBytes(OptionsOf(WalMode::kWalSync)),
             SeparationTuner::FirstLargeBytes(OptionsOf(WalMode::kWal)))
-      << "a sync costs as much as writing a larger value twice";
+      << "a sync is expensive, so the first bound must be larger with syncs";
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ TEST_F(SnapshotRegistryTest, NumbersAscendByAgeOverAllInstancesOfAQuota) {
   const std::shared_ptr<SnapshotRegistry> other = std::exchange(registry_, own);
   const SnapshotPtr second = Take();
   EXPECT_GT(second->Info().snapshot, foreign->Info().snapshot);
-  EXPECT_EQ(registry_->oldest(), oldest) << "a younger snapshot is not the oldest";
+  EXPECT_EQ(registry_->oldest(), oldest) << "a younger snapshot must not become the oldest";
   EXPECT_EQ(registry_->size(), 2u);
   EXPECT_EQ(other->size(), 1u);
   EXPECT_EQ(first->registry(), registry_.get());
@@ -134,7 +134,7 @@ TEST_F(SnapshotRegistryTest, TellsBeginAndEndOfASnapshotWithItsState) {
 
   snapshot.reset();
   const auto ended = listener_->All<SnapshotInfo>(EventKind::kSnapshotReleased);
-  ASSERT_EQ(ended.size(), 1u) << "the end of a snapshot delivers its event";
+  ASSERT_EQ(ended.size(), 1u) << "the end of a snapshot must deliver its event";
   EXPECT_EQ(ended[0].snapshot, taken[0].snapshot);
   EXPECT_EQ(ended[0].file_bytes, 123u);
   EXPECT_EQ(ended[0].end, SnapshotEnd::kReleased);
@@ -148,7 +148,8 @@ TEST_F(SnapshotRegistryTest, GivesUpTheOldestAndDropsItsView) {
   const uint64_t number = old->Info().snapshot;
 
   EXPECT_TRUE(registry_->GiveUpOldest());
-  EXPECT_EQ(old_version.use_count(), 1) << "the view keeps files";
+  EXPECT_EQ(old_version.use_count(), 1)
+      << "the view of a snapshot that was given up must not keep files";
   EXPECT_TRUE(old->View().status().IsNoSpace());
   EXPECT_TRUE(young->View().ok());
   EXPECT_EQ(registry_->size(), 1u);
@@ -159,7 +160,7 @@ TEST_F(SnapshotRegistryTest, GivesUpTheOldestAndDropsItsView) {
   EXPECT_EQ(ended[0].end, SnapshotEnd::kGivenUp);
 
   old.reset();
-  EXPECT_EQ(Ended().size(), 1u) << "it has ended before";
+  EXPECT_EQ(Ended().size(), 1u) << "the snapshot had already ended when it was given up";
   EXPECT_EQ(registry_->size(), 1u);
   EXPECT_TRUE(young->View().ok());
   EXPECT_TRUE(registry_->GiveUpOldest());
@@ -190,7 +191,7 @@ TEST_F(SnapshotRegistryTest, AClosedInstanceDropsAllViewsAndNamesWhatWasOpen) {
   EXPECT_EQ(registry_->size(), 0u);
   EXPECT_EQ(registry_->oldest(), SpaceReport::kNoSnapshot);
   EXPECT_FALSE(registry_->GiveUpOldest());
-  EXPECT_TRUE(snapshots[0]->View().status().IsNoSpace()) << "it was given up before";
+  EXPECT_TRUE(snapshots[0]->View().status().IsNoSpace()) << "the snapshot was already given up";
   EXPECT_TRUE(snapshots[1]->View().status().IsClosed());
   EXPECT_TRUE(snapshots[2]->View().status().IsClosed());
   std::string metadata;
@@ -206,7 +207,7 @@ TEST_F(SnapshotRegistryTest, AClosedInstanceDropsAllViewsAndNamesWhatWasOpen) {
   EXPECT_EQ(ended[2].snapshot, snapshots[2]->Info().snapshot);
   snapshots.clear();
   EXPECT_EQ(Ended().size(), 3u);
-  EXPECT_EQ(registry_->Clear(), "") << "nothing is open";
+  EXPECT_EQ(registry_->Clear(), "") << "no snapshot is open any more";
 }
 
 size_t CountIn(const std::string& text, const std::string& part) {
@@ -228,7 +229,8 @@ TEST_F(SnapshotRegistryTest, DescribesNoMoreThanEightOfThoseThatAreOpen) {
   EXPECT_EQ(CountIn(text, "  taken "), 8u) << text;
   EXPECT_TRUE(text.ends_with("  and 3 taken later\n")) << text;
   for (const SnapshotPtr& snapshot : snapshots)
-    EXPECT_TRUE(snapshot->View().status().IsClosed()) << "one without description, too";
+    EXPECT_TRUE(snapshot->View().status().IsClosed())
+        << "a snapshot without a description must be closed, too";
 }
 
 TEST_F(SnapshotRegistryTest, FlushedRunsBecomeFilesInTheViewsThatHaveThem) {
@@ -247,7 +249,7 @@ TEST_F(SnapshotRegistryTest, FlushedRunsBecomeFilesInTheViewsThatHaveThem) {
   EXPECT_EQ(has_all->View().value()->totals.records, kTotal);
   EXPECT_EQ(has_one->flushed().file_bytes, 500u);
   EXPECT_EQ(has_all->flushed().file_bytes, 500u);
-  EXPECT_TRUE(version->levels[0].empty()) << "others have this version";
+  EXPECT_TRUE(version->levels[0].empty()) << "the flush must not change a version that others use";
   // Views without the run stay as they are.
   EXPECT_EQ(VersionOf(before), version.get());
   EXPECT_EQ(before->flushed().file_bytes, 0u);
@@ -265,7 +267,8 @@ TEST_F(SnapshotRegistryTest, SeveralRunsOfAFlushLeaveTogether) {
   Flush({newest}, FlushedTo(2, 30));
   EXPECT_EQ(RunsOf(snapshot), Runs());
   ASSERT_EQ(VersionOf(snapshot)->levels[0].size(), 2u);
-  EXPECT_EQ(VersionOf(snapshot)->levels[0][0].file->id.number, 2u) << "the newest is first";
+  EXPECT_EQ(VersionOf(snapshot)->levels[0][0].file->id.number, 2u)
+      << "the newest file must be the first one";
   EXPECT_EQ(snapshot->flushed().file_bytes, 530u);
 }
 
@@ -288,7 +291,7 @@ TEST_F(SnapshotRegistryTest, AFlushKeepsNoRunAndPassesOverWhatHasEnded) {
   EXPECT_TRUE(given_up->View().status().IsNoSpace());
   EXPECT_EQ(given_up->flushed().file_bytes, 0u);
   EXPECT_EQ(open->flushed().file_bytes, 500u);
-  EXPECT_EQ(run.use_count(), 1) << "the memory of a flushed run is wanted";
+  EXPECT_EQ(run.use_count(), 1) << "no view may keep the memory of a flushed run";
 }
 
 TEST_F(SnapshotRegistryTest, PreparedViewsAreThoseThatSnapshotsGet) {
@@ -319,7 +322,7 @@ TEST_F(SnapshotRegistryTest, SnapshotsMayComeAndGoWhileViewsArePrepared) {
   EXPECT_EQ(RunsOf(late), Runs());
   EXPECT_EQ(VersionOf(late)->levels[0].size(), 1u);
   EXPECT_EQ(late->flushed().file_bytes, 500u);
-  EXPECT_EQ(run.use_count(), 4) << "the caller destroys the replaced views";
+  EXPECT_EQ(run.use_count(), 4) << "the caller must destroy the replaced views";
   views.clear();
   EXPECT_EQ(run.use_count(), 1);
 }
@@ -358,13 +361,13 @@ TEST_F(SnapshotRegistryTest, ThreadsTakeEndAndGiveUpAtOnce) {
   registry_user.join();
 
   EXPECT_EQ(registry_->size(), 0u);
-  EXPECT_EQ(version.use_count(), 1) << "a view is left over";
+  EXPECT_EQ(version.use_count(), 1) << "no view may be left";
   EXPECT_EQ(run.use_count(), 1);
   std::multiset<uint64_t> taken, ended;
   for (const SnapshotInfo& info : Taken()) taken.insert(info.snapshot);
   for (const SnapshotInfo& info : Ended()) ended.insert(info.snapshot);
   EXPECT_EQ(taken.size(), 600u);
-  EXPECT_EQ(taken, ended) << "each ends once";
+  EXPECT_EQ(taken, ended) << "each snapshot must end exactly once";
 }
 
 }  // namespace

@@ -91,7 +91,8 @@ TEST_F(SpaceControllerTest, WithoutALimitNothingPresses) {
   EXPECT_FALSE(instance.space.state().slows_writes());
   EXPECT_EQ(instance.space.AnswerWrite(), WriteAnswer::kGoOn);
   instance.space.Pay(1 << 30);
-  EXPECT_EQ(instance.space.AnswerWrite(), WriteAnswer::kGoOn) << "a write paid without a limit";
+  EXPECT_EQ(instance.space.AnswerWrite(), WriteAnswer::kGoOn)
+      << "without a limit a write must not be slowed";
 }
 
 TEST_F(SpaceControllerTest, AVersionCountsFromTheNextUpdateOn) {
@@ -102,7 +103,7 @@ TEST_F(SpaceControllerTest, AVersionCountsFromTheNextUpdateOn) {
   EXPECT_EQ(instance.space.state().use.live_bytes, 1000u);
   EXPECT_FALSE(instance.space.state().own.stop);
   instance.space.Report({});
-  EXPECT_FALSE(instance.space.state().own.stop) << "a report alone judged anew";
+  EXPECT_FALSE(instance.space.state().own.stop) << "a report alone must not judge the version";
   instance.space.Update({});
   EXPECT_TRUE(instance.space.state().own.stop);
 }
@@ -114,7 +115,8 @@ TEST_F(SpaceControllerTest, WritesWaitAtTheHighLimitAndAreSlowedAboveTheLowOne) 
     EXPECT_FALSE(instance.space.state().slows_writes());
     instance.Has(kLive, 201);
     EXPECT_TRUE(instance.space.state().slows_writes());
-    EXPECT_EQ(instance.space.AnswerWrite(), WriteAnswer::kGoOn) << "nothing is to be paid yet";
+    EXPECT_EQ(instance.space.AnswerWrite(), WriteAnswer::kGoOn)
+        << "no earlier write has to be paid for yet";
     instance.Has(kLive, 600);
     EXPECT_EQ(instance.space.AnswerWrite(), WriteAnswer::kInstanceFull);
     EXPECT_EQ(instance.space.state().own.bytes, limits.high_bytes > 0);
@@ -128,7 +130,8 @@ TEST_F(SpaceControllerTest, ASlowedWriteIsPaidByTheWriteAfterIt) {
   EXPECT_EQ(instance.space.AnswerWrite(), WriteAnswer::kSlowed);
   EXPECT_EQ(instance.space.slowed_until_us(), clock.MonotonicMicros() + 100'000);
   instance.space.Pay(80);
-  EXPECT_EQ(instance.space.slowed_until_us(), clock.MonotonicMicros() + 200'000) << "not added up";
+  EXPECT_EQ(instance.space.slowed_until_us(), clock.MonotonicMicros() + 200'000)
+      << "the wait of the second write must begin after the wait of the first";
   clock.AdvanceMicros(199'999);
   EXPECT_EQ(instance.space.AnswerWrite(), WriteAnswer::kSlowed);
   clock.AdvanceMicros(1);
@@ -136,11 +139,11 @@ TEST_F(SpaceControllerTest, ASlowedWriteIsPaidByTheWriteAfterIt) {
   clock.AdvanceMicros(1'000'000);
   instance.space.Pay(80);
   EXPECT_EQ(instance.space.slowed_until_us(), clock.MonotonicMicros() + 100'000)
-      << "time without writes paid for later ones";
+      << "time without writes must not pay for later writes";
   EXPECT_EQ(instance.space.AnswerWrite(), WriteAnswer::kSlowed);
   instance.Has(kLive, 600);
   EXPECT_EQ(instance.space.AnswerWrite(), WriteAnswer::kInstanceFull)
-      << "the high limit comes first";
+      << "the high limit must come before the slowdown";
 }
 
 TEST_F(SpaceControllerTest, AWriteThatWaitsInVainIsLetPastARatioUntilTheNextUpdate) {
@@ -201,7 +204,8 @@ TEST_F(SpaceControllerTest, PinnedFilesOnlyCountWhereALimitInBytesNeedsThem) {
   EXPECT_EQ(with_bytes.space.state().use.pinned_bytes, 100u);
   quota.SetLimit(1 << 30, 0);
   with_ratio.space.Report({.pinned_bytes = 5000});
-  EXPECT_EQ(with_ratio.space.state().use.pinned_bytes, 5000u) << "the process's limit needs them";
+  EXPECT_EQ(with_ratio.space.state().use.pinned_bytes, 5000u)
+      << "the limit of the process needs the pinned bytes";
   EXPECT_EQ(quota.statistics().used_bytes, 2 * kLive + 5100);
 }
 
@@ -225,10 +229,11 @@ TEST_F(SpaceControllerTest, AFullProcessStopsEveryInstanceAndAsksForGarbage) {
   EXPECT_FALSE(writer.space.IsVerdictOld());
   idle.Has(500, 500);
   EXPECT_TRUE(writer.space.IsVerdictOld());
-  EXPECT_EQ(writer.space.AnswerWrite(), WriteAnswer::kGoOn) << "the old verdict counts until then";
+  EXPECT_EQ(writer.space.AnswerWrite(), WriteAnswer::kGoOn)
+      << "the old verdict must count until the next report";
   writer.space.Report({});
   EXPECT_EQ(writer.space.AnswerWrite(), WriteAnswer::kProcessFull);
-  EXPECT_FALSE(writer.space.state().process.collects) << "it has no garbage";
+  EXPECT_FALSE(writer.space.state().process.collects) << "the instance has no garbage";
   EXPECT_EQ(writer.space.state().jobs().fullness, 0);
   EXPECT_EQ(idle.member.requests, 1);
 
@@ -241,7 +246,7 @@ TEST_F(SpaceControllerTest, AFullProcessStopsEveryInstanceAndAsksForGarbage) {
   EXPECT_NE(round, 0u);
   const uint64_t first_round = round;
   EXPECT_TRUE(writer.space.AwaitProcess(&round, 0).ok());
-  EXPECT_EQ(round, first_round) << "the same write asked as another";
+  EXPECT_EQ(round, first_round) << "a write that asks again must stay in the same round";
   idle.Has(500, 0);
   EXPECT_EQ(writer.member.freed, 1);
   writer.space.Report({});
@@ -255,11 +260,13 @@ TEST_F(SpaceControllerTest, AWriteFailsOnceEveryInstanceHasLookedInVain) {
   idle.Has(kLive, 1, {.failure = "a disk failed"});
   writer.space.Report({});
   uint64_t round = 0;
-  EXPECT_TRUE(writer.space.AwaitProcess(&round, 0).ok()) << "the idle one has not answered";
+  EXPECT_TRUE(writer.space.AwaitProcess(&round, 0).ok())
+      << "the idle instance has not answered yet";
   const SpaceVerdict looked_by = idle.space.Report({.failure = "a disk failed"});
   EXPECT_TRUE(looked_by.retry);
   idle.space.Answer({.busy = true}, looked_by);
-  EXPECT_TRUE(writer.space.AwaitProcess(&round, 0).ok()) << "its jobs have not ended";
+  EXPECT_TRUE(writer.space.AwaitProcess(&round, 0).ok())
+      << "the jobs of the idle instance have not ended yet";
   idle.space.Answer({.failure = "a disk failed"}, looked_by);
   const Status full = writer.space.AwaitProcess(&round, 0);
   EXPECT_TRUE(full.IsNoSpace());
@@ -274,7 +281,8 @@ TEST_F(SpaceControllerTest, TheOldestSnapshotIsReportedWithPinnedFilesAlone) {
   EXPECT_TRUE(instance.space.AwaitProcess(&round, SpaceController::kPinnedWaitUs - 1).ok());
   instance.space.Answer({.pinned_bytes = 600, .oldest_snapshot = 4}, {});
   EXPECT_TRUE(instance.space.AwaitProcess(&round, SpaceController::kPinnedWaitUs - 1).ok());
-  EXPECT_TRUE(instance.member.given_up.empty()) << "given up too early";
+  EXPECT_TRUE(instance.member.given_up.empty())
+      << "the snapshot must not be given up before the time is over";
   EXPECT_TRUE(instance.space.AwaitProcess(&round, SpaceController::kPinnedWaitUs).ok());
   EXPECT_EQ(instance.member.given_up, std::vector<uint64_t>{4});
 }
@@ -285,7 +293,8 @@ TEST_F(SpaceControllerTest, TheSlowerOfBothLimitsSetsTheRate) {
   instance.Has(kLive, 300);  // own limit: slowed by 25 percent; process: by 30
   const uint64_t now_us = clock.MonotonicMicros();
   instance.space.Pay(112);
-  EXPECT_EQ(instance.space.slowed_until_us(), now_us + 100'000) << "of 1600 bytes, 70 percent";
+  EXPECT_EQ(instance.space.slowed_until_us(), now_us + 100'000)
+      << "the process's limit allows 70 percent of 1600 bytes per second";
 }
 
 TEST_F(SpaceControllerTest, WritesMayComeTwiceAsFastAsCollectionsFree) {
@@ -299,7 +308,8 @@ TEST_F(SpaceControllerTest, WritesMayComeTwiceAsFastAsCollectionsFree) {
   instance.space.LearnFreed(input, output, /*took_us=*/1'000'000, /*collections=*/2);
   const uint64_t now_us = clock.MonotonicMicros();
   instance.space.Pay(1'600);
-  EXPECT_EQ(instance.space.slowed_until_us(), now_us + 100'000) << "16000 bytes per second";
+  EXPECT_EQ(instance.space.slowed_until_us(), now_us + 100'000)
+      << "the rate must be 16000 bytes per second";
 }
 
 TEST_F(SpaceControllerTest, TheRateOfFreeingIsReportedWhileCollectionsRun) {
@@ -313,10 +323,12 @@ TEST_F(SpaceControllerTest, TheRateOfFreeingIsReportedWhileCollectionsRun) {
   writes.space.Report({});
   const uint64_t now_us = clock.MonotonicMicros();
   writes.space.Pay(8'000);
-  EXPECT_EQ(writes.space.slowed_until_us(), now_us + 100'000) << "80000 bytes per second";
+  EXPECT_EQ(writes.space.slowed_until_us(), now_us + 100'000)
+      << "the rate must be 80000 bytes per second";
   collects.space.Report({});
   writes.space.Pay(80);
-  EXPECT_EQ(writes.space.slowed_until_us(), now_us + 200'000) << "800 bytes per second";
+  EXPECT_EQ(writes.space.slowed_until_us(), now_us + 200'000)
+      << "the rate must be 800 bytes per second";
 }
 
 CompactionInput InputOf(uint32_t level, uint32_t output_level, uint64_t upper_records,
@@ -341,15 +353,17 @@ CompactionOutput OutputOf(uint64_t records, uint64_t records_expired = 0) {
 TEST_F(SpaceControllerTest, ACompactionTellsHowManyRecordsHideAnother) {
   Instance instance({}, &quota, &clock);
   const auto known = [&](uint32_t level) { return instance.space.state().met.part[level]; };
-  EXPECT_EQ(known(2), 1) << "as long as nothing is known";
+  EXPECT_EQ(known(2), 1) << "the estimate must be 1 before the first compaction";
   instance.space.LearnMet(InputOf(2, 3, 100, 1000), OutputOf(1060));
-  EXPECT_NEAR(known(2), 0.4, 1e-9) << "the first compaction replaces the assumption";
+  EXPECT_NEAR(known(2), 0.4, 1e-9) << "the first compaction must replace the initial estimate";
   instance.space.LearnMet(InputOf(2, 3, 100, 1000), OutputOf(1100));
-  EXPECT_NEAR(known(2), 0.3, 1e-9) << "later ones change it by a quarter";
+  EXPECT_NEAR(known(2), 0.3, 1e-9)
+      << "each later compaction must change the estimate by a quarter of the difference";
   instance.space.LearnMet(InputOf(2, 3, 100, 1000), OutputOf(1060, 40));
-  EXPECT_NEAR(known(2), 0.225, 1e-9) << "expired records met none";
+  EXPECT_NEAR(known(2), 0.225, 1e-9)
+      << "expired records must not count as having met another record";
   instance.space.LearnMet(InputOf(3, 4, 100, 1000), OutputOf(0));
-  EXPECT_EQ(known(3), 1) << "at most every record";
+  EXPECT_EQ(known(3), 1) << "the estimate must not exceed 1";
   EXPECT_EQ(known(1), 1);
 }
 
@@ -362,14 +376,14 @@ TEST_F(SpaceControllerTest, CompactionsThatTellNothingTeachNothing) {
     return instance.space.state().met.part != before.part;
   };
   EXPECT_FALSE(learns(InputOf(0, 1, 100, 1000))) << "L0";
-  EXPECT_FALSE(learns(InputOf(2, 4, 100, 1000))) << "over more than one level";
-  EXPECT_FALSE(learns(InputOf(2, 3, 0, 1000))) << "no records";
+  EXPECT_FALSE(learns(InputOf(2, 4, 100, 1000))) << "the compaction spans more than one level";
+  EXPECT_FALSE(learns(InputOf(2, 3, 0, 1000))) << "the upper level has no records";
   CompactionInput clipped = InputOf(2, 3, 100, 1000);
   clipped.inputs[0].entries = {};
   KeyFileEntry entry = KeyFile(11, 100, 100);
   entry.lower = "m";
   clipped.inputs[0].entries.push_back(entry);
-  EXPECT_FALSE(learns(clipped)) << "a clipped entry";
+  EXPECT_FALSE(learns(clipped)) << "an entry of the input is clipped";
 }
 
 TEST_F(SpaceControllerTest, LearnedRecordsChangeWhatTheNextVersionHides) {

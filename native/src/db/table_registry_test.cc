@@ -35,7 +35,8 @@ TEST_F(TableRegistryTest, ATableOfAnEarlierOpeningIsKnownAndHasNoHandle) {
   EXPECT_EQ(tables_.Registrations().at(7).name, "seven");
   EXPECT_EQ(tables_.List().at(0).options.ttl_ms, 100);
   EXPECT_TRUE(tables_.Handles().empty());
-  EXPECT_TRUE(tables_.Options().empty()) << "a job must keep the records of a table without handle";
+  EXPECT_TRUE(tables_.Options().empty())
+      << "jobs must keep the records of a table without a handle";
 }
 
 TEST_F(TableRegistryTest, ARegistrationIsComparedWithTheKnownOne) {
@@ -44,11 +45,12 @@ TEST_F(TableRegistryTest, ARegistrationIsComparedWithTheKnownOne) {
   EXPECT_EQ(tables_.Compare(Map(8, "eight")).value(), Difference::kNew);
   EXPECT_EQ(tables_.Compare(Map(7, "seven", 100)).value(), Difference::kNone);
   EXPECT_EQ(tables_.Compare(Map(7, "seven", 200)).value(), Difference::kOptions);
-  EXPECT_EQ(tables_.Compare(Map(7, "seven")).value(), Difference::kOptions) << "another layout";
+  EXPECT_EQ(tables_.Compare(Map(7, "seven")).value(), Difference::kOptions)
+      << "the registration has another TTL layout";
   TableRegistration separated = Map(7, "seven", 100);
   separated.options.separation_bytes = 1000;
   EXPECT_EQ(tables_.Compare(separated).value(), Difference::kNone)
-      << "the manifest has no bound of separation";
+      << "the manifest does not contain the separation size";
 
   const Status collision = tables_.Compare(Map(7, "other", 100)).status();
   EXPECT_TRUE(collision.IsInvalidArgument());
@@ -56,7 +58,7 @@ TEST_F(TableRegistryTest, ARegistrationIsComparedWithTheKnownOne) {
   TableRegistration list = Map(7, "seven");
   list.options.kind = TableKind::kList;
   EXPECT_TRUE(tables_.Compare(list).status().IsInvalidArgument());
-  EXPECT_EQ(tables_.List().at(0).options.ttl_ms, 100) << "a comparison changed the table";
+  EXPECT_EQ(tables_.List().at(0).options.ttl_ms, 100) << "a comparison must not change the table";
 }
 
 TEST_F(TableRegistryTest, ATableIsRegisteredAgainWithTheSameHandle) {
@@ -99,7 +101,7 @@ TEST_F(TableRegistryTest, ADroppedTableIsUnknownAndItsHandleIsRefused) {
   EXPECT_TRUE(HasHandle(8));
   TableImpl* handle;
   EXPECT_TRUE(tables_.Check(table, &handle).IsClosed());
-  EXPECT_EQ(table->name(), "seven") << "a dropped handle stays readable";
+  EXPECT_EQ(table->name(), "seven") << "a handle must stay readable after the drop of its table";
 }
 
 TEST_F(TableRegistryTest, ATableThatIsCreatedAgainHasANewHandle) {
@@ -136,7 +138,7 @@ TEST_F(TableRegistryTest, AReplayForgetsTablesAndKnowsThemAgain) {
   ASSERT_TRUE(dropped.has_value());
   EXPECT_EQ(dropped->options.ttl_ms, 100);
   EXPECT_FALSE(tables_.IsKnown(7));
-  EXPECT_FALSE(tables_.ReplayDrop(7).has_value()) << "the second drop of a table";
+  EXPECT_FALSE(tables_.ReplayDrop(7).has_value()) << "the table is already dropped";
   tables_.ReplayCreate(*dropped);
   EXPECT_TRUE(tables_.IsKnown(7));
   EXPECT_FALSE(HasHandle(7));

@@ -63,7 +63,8 @@ TEST_F(TreeStateTest, TheViewIsAlwaysOfTheStateOfThisMoment) {
   EXPECT_FALSE(tree_.is_flushing());
   const std::shared_ptr<SealedRun> first = parts_.Seal("a"), second = parts_.Seal("b");
   ExpectViewIsNow(&parts_);
-  EXPECT_EQ(tree_.view()->sealed, (SealedMemTables::Runs{second, first})) << "newest first";
+  EXPECT_EQ(tree_.view()->sealed, (SealedMemTables::Runs{second, first}))
+      << "the newest memtable must be the first one";
   EXPECT_TRUE(tree_.has_older());
   EXPECT_TRUE(tree_.is_flushing());
   parts_.Install(ComponentsForTest::Adding(parts_.NewFile()));
@@ -109,7 +110,8 @@ TEST_F(TreeStateTest, ReadersHaveALoggedEditOnceItIsAdopted) {
     MutexLock state(tree_.mutex());
     EXPECT_EQ(tree_.l0_depth(), 0u);
     tree_.AdoptLeft();
-    EXPECT_EQ(tree_.version()->levels[0].size(), 0u) << "memory was not short";
+    EXPECT_EQ(tree_.version()->levels[0].size(), 0u)
+        << "AdoptLeft() must adopt nothing when memory was not short";
   }
   parts_.Adopt();
   EXPECT_EQ(FilesIn(tree_.view()), 1u);
@@ -127,7 +129,7 @@ TEST_F(TreeStateTest, TheFileOfAFlushTakesThePlaceOfItsMemtables) {
   EXPECT_EQ(tree_.view()->sealed.size(), 2u) << "readers do not have the file yet";
   parts_.Adopt();
   EXPECT_EQ(tree_.view()->sealed, SealedMemTables::Runs{newer})
-      << "the manifest has the oldest flush, so that readers have its file once";
+      << "the file of the oldest logged flush must replace its memtables";
   EXPECT_EQ(FilesIn(tree_.view()), 1u);
   ExpectViewIsNow(&parts_);
   MutexLock state(tree_.mutex());
@@ -175,7 +177,8 @@ TEST_F(TreeStateTest, AnEditThatTheManifestRefusesIsOfNoFlush) {
   EXPECT_TRUE(parts_.Log(ComponentsForTest::Adding(parts_.NewFile()), group.get()).IsNoSpace());
   parts_.files.Disarm();
   EXPECT_FALSE(group->logged);
-  EXPECT_FALSE(tree_.slow_path()) << "the manifest can be written again";
+  EXPECT_FALSE(tree_.slow_path())
+      << "writes must not take the slow path, because the manifest is still writable";
   parts_.Adopt();
   EXPECT_EQ(tree_.view()->sealed.size(), 1u);
   EXPECT_EQ(FilesIn(tree_.view()), 0u);
@@ -248,7 +251,7 @@ TEST_F(TreeStateTest, AClosedTreeHasNoViewAndChargesNothing) {
     EXPECT_TRUE(tree_.sealed().empty());
     EXPECT_TRUE(tree_.version()->levels[0].empty());
     EXPECT_EQ(MetadataBytes(), 0u);
-    EXPECT_FALSE(run.expired()) << "a view keeps its memtables";
+    EXPECT_FALSE(run.expired()) << "a view must keep its memtables";
     EXPECT_EQ(FilesIn(held), 1u);
   }
   EXPECT_TRUE(run.expired());
@@ -310,7 +313,7 @@ TEST_F(TreeStateTest, AJobIsInFlightUntilItsEndIsTold) {
   EXPECT_EQ(tree_.job_counts().in_flight, 0u);
   EXPECT_FALSE(WorkNow().busy);
   state.Lock();
-  EXPECT_GT(tree_.changes(), changes) << "writes wait for the ends of jobs";
+  EXPECT_GT(tree_.changes(), changes) << "writes must see the end of the job as a change";
 }
 
 TEST_F(TreeStateTest, TheUseOfSpaceNamesPinnedFilesAndFailures) {
@@ -351,7 +354,8 @@ TEST_F(TreeStateTest, PlansKnowWhatTheNextCheckpointUploadsAgain) {
   EXPECT_FALSE(InputsNow().IsInCheckpoint({own, 6}));
   with({own, 3}, &older);
   tree_.GoesIntoCheckpoint(older);
-  EXPECT_TRUE(InputsNow().IsInCheckpoint({own, 5})) << "a later checkpoint may be of less";
+  EXPECT_TRUE(InputsNow().IsInCheckpoint({own, 5}))
+      << "a file of an earlier checkpoint may be in a later one again";
   EXPECT_EQ(InputsNow().version, tree_.versions.newest());
   EXPECT_EQ(InputsNow().origin, own);
 }

@@ -36,7 +36,7 @@ TEST_F(ValueDecisionsTest, CountsMergedBytesByTheReason) {
   EXPECT_EQ(counters_.merged_for_garbage_bytes, 1001u);
   EXPECT_EQ(counters_.merged_for_order_bytes, 10u);
   EXPECT_EQ(counters_.merged_down_bytes, 100u);
-  EXPECT_TRUE(decisions.Take().empty()) << "texts were kept that nobody asked for";
+  EXPECT_TRUE(decisions.Take().empty()) << "no texts must be kept when the limit is 0";
 }
 
 TEST_F(ValueDecisionsTest, KeepsTheLastOnes) {
@@ -50,7 +50,7 @@ TEST_F(ValueDecisionsTest, KeepsTheLastOnes) {
                           " of L1: of 900 bytes 300 are garbage, 22 are reached: left, another "
                           "job has it");
   EXPECT_NE(taken[1].find("33 are reached: left to a collection"), std::string::npos);
-  EXPECT_TRUE(decisions.Take().empty()) << "a decision is told twice";
+  EXPECT_TRUE(decisions.Take().empty()) << "each decision must be returned only once";
 }
 
 }  // namespace

@@ -40,7 +40,8 @@ TEST_F(ValueMergePlanTest, FindsTheFilesThatTheInputsReference) {
   Add(2, 2, {{IdOf(10), 2, 200}, {IdOf(11), 10, 1000}}, {});
   const CompactionInput input = InputOf({mine});
   const ValueMergePlan plan = FindMergeable(input);
-  ASSERT_EQ(plan.files.size(), 1u) << "a file that only others reference is taken along";
+  ASSERT_EQ(plan.files.size(), 1u)
+      << "a file without references from the inputs must not be in the plan";
   EXPECT_EQ(plan.candidates[0]->id, IdOf(10));
   const MergeableFile& file = plan.files[0];
   EXPECT_EQ(file.range.lower, Slice("c"));
@@ -73,7 +74,8 @@ TEST_F(ValueMergePlanTest, ABlobFileInSeveralFilesIsDividedBetweenThem) {
   const CompactionInput input = InputOf({mine});
   const ValueMergePlan plan = FindMergeable(input);
   ASSERT_EQ(plan.files.size(), 2u);
-  EXPECT_EQ(plan.files[0].reached, 250u) << "more than the file holds of it";
+  EXPECT_EQ(plan.files[0].reached, 250u)
+      << "no more bytes can be reached than the file holds of the blob file";
   EXPECT_EQ(plan.files[1].reached, 300u);
 }
 
@@ -94,7 +96,8 @@ TEST_F(ValueMergePlanTest, CountsTheValueFilesThatAScanReadsSideBySide) {
   EXPECT_EQ(ValueOverlapOf(blob_files_.version(), mine), 3u);
   KeyFileEntry part = mine;
   part.lower = "g";
-  EXPECT_EQ(ValueOverlapOf(blob_files_.version(), part), 2u) << "values beyond the entry count";
+  EXPECT_EQ(ValueOverlapOf(blob_files_.version(), part), 2u)
+      << "files outside the entry's bounds must not count";
 }
 
 TEST_F(ValueMergePlanTest, OnlyTheLastTwoLevelsAreLowEnough) {

@@ -69,7 +69,7 @@ TEST_F(VersionStoreTest, TheNewestVersionIsTheOneOfTheManifest) {
   const std::shared_ptr<FileMeta> file = File(store->NewFileId());
   ASSERT_TRUE(Log(store.get(), Adding(file)).ok());
   EXPECT_EQ(FilesOf(*store), 1u);
-  EXPECT_TRUE(empty->levels[0].empty()) << "a version that somebody holds does not change";
+  EXPECT_TRUE(empty->levels[0].empty()) << "a version must not change while it is held";
   EXPECT_EQ(counters_.files_installed.load(), 1u);
   store.reset();
   EXPECT_EQ(FilesOf(*Open()), 1u);
@@ -95,7 +95,8 @@ TEST_F(VersionStoreTest, AFileThatLeftIsHandedOutOnceNobodyHoldsIt) {
   std::shared_ptr<const Version> held = store->newest();
   ASSERT_TRUE(Log(store.get(), Removing(file)).ok());
   file.reset();
-  EXPECT_TRUE(store->obsolete_files().TakeUnused().files.empty()) << "a version still names it";
+  EXPECT_TRUE(store->obsolete_files().TakeUnused().files.empty())
+      << "an older version still names the file";
   held.reset();
   EXPECT_EQ(store->obsolete_files().TakeUnused().files.count(name), 1u);
 }
@@ -122,14 +123,15 @@ TEST_F(VersionStoreTest, NamesOfNewFilesAreDurableBeforeTheManifestNamesThem) {
   ASSERT_TRUE(Log(store.get(), Adding(File(store->NewFileId()))).ok());
   EXPECT_EQ(faults_.calls(FileCall::kSyncDirectory), syncs + 1);
   ASSERT_TRUE(Log(store.get(), VersionEdit()).ok());
-  EXPECT_EQ(faults_.calls(FileCall::kSyncDirectory), syncs + 1) << "no new name";
+  EXPECT_EQ(faults_.calls(FileCall::kSyncDirectory), syncs + 1)
+      << "the edit names no new file, so there must be no directory sync";
 
   faults_.Arm({.only = FileCall::kSyncDirectory});
   const size_t files = FilesOf(*store);
   EXPECT_FALSE(Log(store.get(), Adding(File(store->NewFileId()))).ok());
   faults_.Disarm();
   EXPECT_EQ(FilesOf(*store), files);
-  EXPECT_FALSE(store->failed()) << "the manifest was not touched";
+  EXPECT_FALSE(store->failed()) << "the edit must fail before the manifest is written";
 }
 
 TEST_F(VersionStoreTest, AFailedSyncOfTheManifestIsFinal) {

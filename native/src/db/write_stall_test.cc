@@ -45,7 +45,8 @@ TEST_F(WriteStallTest, AWriteThatComesAgainHasWaitedSinceItCameFirst) {
   *stall.space_round() = 7;
   stall.End();
   EXPECT_EQ(stall.since_us(), 0u);
-  EXPECT_EQ(*stall.space_round(), 0u) << "the next write took over answers to the last one";
+  EXPECT_EQ(*stall.space_round(), 0u)
+      << "the next write must not inherit the round of the last one";
   stall.Begin(1200);
   EXPECT_EQ(stall.since_us(), 1200u);
 }
@@ -66,7 +67,8 @@ TEST_F(WriteStallTest, JobsThatAreBehindComeBeforeSpace) {
 
 TEST_F(WriteStallTest, TheLimitThatStopsAWriteIsTheCause) {
   WriteStall::Judgement judgement = Slowed();
-  EXPECT_EQ(WriteStall::CauseOf(judgement), StallCause::kSpaceSlowdown) << "it waits for its turn";
+  EXPECT_EQ(WriteStall::CauseOf(judgement), StallCause::kSpaceSlowdown)
+      << "the write is slowed and waits for its turn";
   judgement.space.own.stop = true;
   judgement.space.process.writes.slow = 1;
   judgement.space.process.writes.stop = true;
@@ -75,7 +77,7 @@ TEST_F(WriteStallTest, TheLimitThatStopsAWriteIsTheCause) {
   EXPECT_EQ(WriteStall::CauseOf(judgement), StallCause::kSpaceOfProcess);
   judgement.goes_on = true;
   EXPECT_EQ(WriteStall::CauseOf(judgement), StallCause::kSpaceSlowdown)
-      << "a write that goes on is not stopped";
+      << "a write that goes on is only slowed";
 }
 
 TEST_F(WriteStallTest, ListenersAreToldWhenAStallBeginsChangesAndEnds) {
@@ -83,7 +85,8 @@ TEST_F(WriteStallTest, ListenersAreToldWhenAStallBeginsChangesAndEnds) {
   flush.memtables = 4;
   flush.level0_files = 9;
   EXPECT_TRUE(stall.Tell(flush, Status::OK(), 1000));
-  EXPECT_FALSE(stall.Tell(flush, Status::OK(), 2000)) << "told again of the same stall";
+  EXPECT_FALSE(stall.Tell(flush, Status::OK(), 2000))
+      << "the same stall must be reported only once";
   notifier.Deliver();
   EXPECT_EQ(LastBegun().cause, StallCause::kFlush);
   EXPECT_EQ(LastBegun().memtables, 4u);
@@ -121,14 +124,17 @@ TEST_F(WriteStallTest, AWriteThatFreesSpaceSaysNothingOfLimits) {
   WriteStall::Judgement frees = Slowed();
   frees.stores = false;
   frees.goes_on = true;
-  EXPECT_FALSE(stall.Tell(frees, Status::OK(), 1000)) << "it began a stall";
+  EXPECT_FALSE(stall.Tell(frees, Status::OK(), 1000))
+      << "a write that frees space must not begin a stall of space";
   ASSERT_TRUE(stall.Tell(Meets(StallCondition::kWaitForFlush), Status::OK(), 2000));
-  EXPECT_FALSE(stall.Tell(frees, Status::OK(), 3000)) << "it changed the stall of others";
+  EXPECT_FALSE(stall.Tell(frees, Status::OK(), 3000))
+      << "a write that frees space must not change the stall of other writes";
   frees.condition = StallCondition::kWaitForCompaction;
-  EXPECT_TRUE(stall.Tell(frees, Status::OK(), 4000)) << "jobs make it wait as others";
+  EXPECT_TRUE(stall.Tell(frees, Status::OK(), 4000))
+      << "a write that frees space must still wait for jobs";
   frees = Meets(StallCondition::kNone);
   frees.stores = false;
-  EXPECT_TRUE(stall.Tell(frees, Status::OK(), 5000)) << "nothing makes anybody wait any more";
+  EXPECT_TRUE(stall.Tell(frees, Status::OK(), 5000)) << "no write has to wait any more";
 }
 
 TEST_F(WriteStallTest, TheTimeIsCountedForItsCause) {
@@ -139,7 +145,7 @@ TEST_F(WriteStallTest, TheTimeIsCountedForItsCause) {
   stall.Count(StallCondition::kWaitForFlush, true, 1000);
   EXPECT_EQ(counters.flush_stall_us, 10u);
   EXPECT_EQ(counters.compaction_stall_us, 100u);
-  EXPECT_EQ(counters.space_stall_us, 1000u) << "space was the last that it waited for";
+  EXPECT_EQ(counters.space_stall_us, 1000u) << "the last cause of the wait was space";
   EXPECT_EQ(counters.stall_us, 1111u);
 }
 

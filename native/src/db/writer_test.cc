@@ -211,11 +211,11 @@ TEST_F(WriterTest, AFullMemtableIsSealedBeforeTheWrite) {
     ASSERT_TRUE(Put(table, "p" + std::to_string(written), value).ok());
   }
   EXPECT_GT(written, 2);
-  EXPECT_EQ(executor_.pending(), 1u) << "its flush is not started";
+  EXPECT_EQ(executor_.pending(), 1u) << "the flush of the sealed memtable must be started";
   const ViewRef view = parts->tree.view();
   EXPECT_EQ(view->sealed[0]->cause, FlushCause::kMemtableFull);
   EXPECT_EQ(view->sealed[0]->memtable->record_count(), static_cast<uint64_t>(written - 1));
-  EXPECT_EQ(view->active->record_count(), 1u) << "the write is sealed, too";
+  EXPECT_EQ(view->active->record_count(), 1u) << "the write must go into the new memtable";
   for (int i = 0; i < written; ++i) EXPECT_EQ(parts->Get(table, "p" + std::to_string(i)), value);
 }
 
@@ -234,9 +234,9 @@ TEST_F(WriterTest, AWriteThatIsStalledTooLongIsBusyAndHasWrittenNothing) {
   const std::string last = "p" + std::to_string(written - 1);
   EXPECT_EQ(parts->sealed(), 2u);
   EXPECT_EQ(parts->Get(table, last), Status::NotFound().ToString());
-  EXPECT_GT(executor_.pending_urgent(), 0u) << "the flush that the write waits for is not urgent";
+  EXPECT_GT(executor_.pending_urgent(), 0u) << "the flush for which the write waits must be urgent";
   EXPECT_TRUE(parts->writer.Delete(table, {"p0", 0}).IsBusy())
-      << "a deletion is let past limits of space, not past those of memory";
+      << "a deletion may exceed the limits of space but not those of memory";
   executor_.RunUntilIdle();
   EXPECT_TRUE(Put(table, last, value).ok());
   EXPECT_EQ(parts->Get(table, last), value);
@@ -269,7 +269,7 @@ TEST_F(WriterTest, ASealTakesAllOfTheMemtableOnce) {
   Table* const table = parts->NewTable("t");
   uint64_t through = 77;
   ASSERT_TRUE(parts->writer.Seal(FlushCause::kRequested, &through).ok());
-  EXPECT_EQ(through, 0u) << "nothing is sealed";
+  EXPECT_EQ(through, 0u) << "there is nothing to seal";
   EXPECT_EQ(executor_.pending(), 0u);
   ASSERT_TRUE(Put(table, "pa", "1").ok());
   EXPECT_GT(parts->writer.active_bytes(), 0u);
@@ -319,7 +319,7 @@ TEST_F(WriterTest, TheLeaseAsksForASealOnceAndOnlyForWhatIsWorthIt) {
   parts->writer.RequestSeal();
   EXPECT_EQ(executor_.pending(), 1u);
   executor_.RunUntilIdle();
-  EXPECT_EQ(sealed_through(), 0u) << "so little is not worth a flush";
+  EXPECT_EQ(sealed_through(), 0u) << "the memtable is too small for a flush";
   ASSERT_TRUE(Put(table, "pb", std::string(1 << 20, 'v')).ok());
   {
     MutexLock state(parts->tree.mutex());
@@ -333,7 +333,7 @@ TEST_F(WriterTest, TheLeaseAsksForASealOnceAndOnlyForWhatIsWorthIt) {
   executor_.refuses = false;
   executor_.RunUntilIdle();
   parts->writer.RequestSeal();
-  EXPECT_EQ(executor_.pending(), 1u) << "a request that was not queued stands for ever";
+  EXPECT_EQ(executor_.pending(), 1u) << "a request that could not be queued must be forgotten";
 }
 
 TEST_F(WriterTest, AClosedInstanceTakesNoWrite) {
@@ -398,7 +398,8 @@ TEST_F(WriterTest, AWriteThatWaitedWhileItsTableWasDroppedWritesNothing) {
     const auto [name, write] = AllWrites(table, list)[i];
     const Status status = write();
     EXPECT_TRUE(status.IsClosed()) << name << ": " << status.ToString();
-    EXPECT_EQ(executor_.on_retry_threads, nullptr) << name << " did not wait";
+    EXPECT_EQ(executor_.on_retry_threads, nullptr)
+        << name << " must wait while the table is dropped";
     EXPECT_EQ(parts->Scan(parts->NewTable("t")), "") << name;
     EXPECT_EQ(parts->Scan(parts->NewTable("l", {.kind = TableKind::kList})), "") << name;
   }
