@@ -34,7 +34,7 @@ TEST(DictionaryTest, RoundTripInLessSpace) {
   const std::string trained = Trained();
   ASSERT_FALSE(trained.empty());
   EXPECT_LE(trained.size(), 2048u);
-  EXPECT_EQ(Trained(), trained) << "not the same from the same samples";
+  EXPECT_EQ(Trained(), trained) << "the same samples must give the same dictionary";
   const auto dictionary = Dictionary::Load(trained);
   ASSERT_NE(dictionary, nullptr);
   EXPECT_GT(dictionary->memory_bytes(), trained.size());
@@ -57,7 +57,8 @@ TEST(DictionaryTest, RoundTripInLessSpace) {
     EXPECT_EQ(back.substr(0, raw.size()), raw);
     EXPECT_FALSE(dictionary->Decompress(out, back.data(), raw_bytes - 1));
     EXPECT_FALSE(dictionary->Decompress(out, back.data(), raw_bytes + 1));
-    EXPECT_FALSE(Decompress(kZstdDictionary, out, back.data(), raw_bytes)) << "without it";
+    EXPECT_FALSE(Decompress(kZstdDictionary, out, back.data(), raw_bytes))
+        << "decompression must fail without the dictionary";
   }
   EXPECT_LT(with_bytes * 3, without_bytes * 2);
 }
@@ -96,7 +97,8 @@ TEST(DictionaryTest, AFrameMayNameItsDictionary) {
                                      trained.data(), trained.size(), 1));
   EXPECT_TRUE(Dictionary::Load(trained)->Decompress(out, back.data(), 300));
   EXPECT_EQ(back, raw);
-  EXPECT_FALSE(Dictionary::Load(other)->Decompress(out, back.data(), 300)) << "another's id";
+  EXPECT_FALSE(Dictionary::Load(other)->Decompress(out, back.data(), 300))
+      << "the frame has the id of another dictionary";
 }
 
 /// Decompression with the wrong dictionary may give a wrong value or fail, but never writes out of

@@ -48,7 +48,7 @@ Reading ReadAll(const Log& log, Slice bytes, uint64_t durable_bytes, TailRule ru
   Frame frame;
   while ((reading.outcome = reader.Next(&frame)) == Outcome::kFrame) {
     if (reading.frames >= log.payloads.size()) {
-      ADD_FAILURE() << "a record that was never written";
+      ADD_FAILURE() << "the reader returned a record that was never written";
       break;
     }
     EXPECT_EQ(frame.payload, log.payloads[reading.frames]);
@@ -57,7 +57,7 @@ Reading ReadAll(const Log& log, Slice bytes, uint64_t durable_bytes, TailRule ru
     EXPECT_EQ(frame.offset, reading.frames == 0 ? 0 : log.ends[reading.frames - 1]);
     ++reading.frames;
   }
-  EXPECT_EQ(reader.Next(&frame), reading.outcome) << "the end is final";
+  EXPECT_EQ(reader.Next(&frame), reading.outcome) << "the outcome must not change after the end";
   reading.offset = reader.offset();
   reading.status = reader.status();
   return reading;

@@ -64,7 +64,7 @@ TEST(ListParts, WhatIsMalformedIsCorruption) {
   AppendListSegment(ListSegment::kReference, "xyz", &bad);
   EXPECT_TRUE(WholeListBytes(bad, &bytes).IsCorruption());
   EXPECT_TRUE(WholeListBytes(Reference(1, UINT64_MAX) + Reference(2, 1), &bytes).IsCorruption())
-      << "more than 64 bits can say";
+      << "the sum does not fit in 64 bits";
 }
 
 TEST(ListParts, CallersWriteElementsOnly) {
@@ -80,7 +80,7 @@ TEST(ListParts, CallersWriteElementsOnly) {
   EXPECT_FALSE(IsWritableList(Element("abc").substr(0, 2)));
 }
 
-// Records are told newest first, in the order in which runs are asked.
+// Records are passed on newest first, in the order in which the runs are asked.
 TEST(ListParts, ALookupFoldsPartsWithoutReadingThem) {
   Lookup lookup("k", 0);
   lookup.Tell(RecordKind::kAppend, Element("new"), nullptr);

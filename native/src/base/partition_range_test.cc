@@ -57,7 +57,7 @@ TEST_F(PartitionRangeTest, OnlyKeysOfItsPartitionsAreTaken) {
   EXPECT_TRUE(Check(Key(5, "")).ok());
   EXPECT_TRUE(Check(Key(2, "a")).IsInvalidArgument());
   EXPECT_TRUE(Check(Key(6, "a")).IsInvalidArgument());
-  EXPECT_TRUE(Check("x").IsInvalidArgument()) << "shorter than a partition";
+  EXPECT_TRUE(Check("x").IsInvalidArgument()) << "the key is shorter than a partition";
   EXPECT_TRUE(Check(Key(3, std::string(kKeyBytesMax - 2, 'k'))).ok());
   EXPECT_TRUE(Check(Key(3, std::string(kKeyBytesMax - 1, 'k'))).IsInvalidArgument());
 }
@@ -86,7 +86,7 @@ TEST_F(PartitionRangeTest, ARangeIsCutIntoThePartsOfItsPartitions) {
             (Parts{{Start(4, "b"), End(4)}, {Start(5), Start(5, "c")}}));
   EXPECT_EQ(PartsOf(Key(4, "b"), Key(4, "c")), (Parts{{Start(4, "b"), Start(4, "c")}}));
   EXPECT_EQ(PartsOf(Key(1, "b"), Key(3, "c")), (Parts{{Start(3), Start(3, "c")}}))
-      << "what is before its partitions is left out";
+      << "the range must begin with the first partition of the instance";
   EXPECT_EQ(PartsOf(Key(5, "c"), Key(9, "")), (Parts{{Start(5, "c"), End(5)}}));
   EXPECT_TRUE(PartsOf(Key(6, ""), {}).empty());
   EXPECT_TRUE(PartsOf(Key(4, ""), Key(4, "")).empty());

@@ -114,7 +114,8 @@ TEST(RangeTombstonesTest, MemoryFollowsWhatIsHeld) {
   EXPECT_LT(set.memory_bytes(), 100 * 1600u);
   EXPECT_GT(set.Clip("15", "16").memory_bytes(), 10 * 1000u);
   set.Add("1", "2");
-  EXPECT_LE(set.memory_bytes(), 128 * sizeof(RangeTombstone) + 1200) << "two keys at most";
+  EXPECT_LE(set.memory_bytes(), 128 * sizeof(RangeTombstone) + 1200)
+      << "only one range, with two keys, may be left";
 }
 
 }  // namespace

@@ -166,7 +166,7 @@ TEST(SharedMap, IsASortedMapThatKeepsItsCopies) {
   }
 }
 
-// What changed since a copy was made, without a walk over all items.
+// Finds the changes since a copy was made, without a walk over all items.
 TEST(SharedMap, VisitsWhatAnEarlierCopyDoesNotShare) {
   SharedMap<int, int> map;
   for (int key = 0; key < 10'000; ++key) map[key] = 0;
@@ -186,7 +186,7 @@ TEST(SharedMap, VisitsWhatAnEarlierCopyDoesNotShare) {
     map.erase(static_cast<int>(random() % 10'000) + 20'000);
     const std::set<int> seen = visited();
     EXPECT_TRUE(std::includes(seen.begin(), seen.end(), changed.begin(), changed.end()));
-    EXPECT_LE(seen.size(), 64u * 2 * changed.size()) << "chunks that nothing changed are visited";
+    EXPECT_LE(seen.size(), 64u * 2 * changed.size()) << "unchanged chunks must not be visited";
   }
   for (int key = 3'000; key < 7'000; ++key) map.erase(key);
   for (const int key : visited()) EXPECT_TRUE(map.contains(key));
@@ -194,7 +194,7 @@ TEST(SharedMap, VisitsWhatAnEarlierCopyDoesNotShare) {
   other[1] = 1;
   std::set<int> all;
   other.ForEachUnshared(before, [&](const std::pair<int, int>& item) { all.insert(item.first); });
-  EXPECT_EQ(all, std::set<int>{1}) << "a map of its own shares nothing";
+  EXPECT_EQ(all, std::set<int>{1}) << "an independent map shares no items";
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ TEST(BlockCacheTest, KeepsWhatFitsAndCounts) {
   auto statistics = cache->statistics();
   EXPECT_EQ(statistics.hits(), 2u);
   EXPECT_EQ(statistics.misses(), 2u);
-  EXPECT_GT(statistics.used_bytes(), 200u) << "overhead is charged";
+  EXPECT_GT(statistics.used_bytes(), 200u) << "the overhead must be charged, too";
   EXPECT_EQ(statistics.pinned_bytes, 0u);
   EXPECT_EQ(statistics.capacity_bytes, uint64_t{1} << 20);
 }
@@ -86,7 +86,7 @@ TEST(BlockCacheTest, PinnedBlocksStayAndAreCounted) {
     pins.push_back(cache->Insert({1, i}, kData, std::make_shared<TestBlock>(i, 1000)));
   EXPECT_EQ(cache->statistics().pinned_bytes, cache->statistics().used_bytes());
   auto extra = cache->Insert({1, 100}, kData, std::make_shared<TestBlock>(100, 1000));
-  EXPECT_EQ(NumberOf(extra), 100u) << "usable though not kept";
+  EXPECT_EQ(NumberOf(extra), 100u) << "the block must be usable although the cache did not keep it";
   EXPECT_EQ(cache->Lookup({1, 100}, kData), nullptr);
   EXPECT_NE(cache->Lookup({1, 3}, kData), nullptr);
   pins.clear();
@@ -116,7 +116,8 @@ TEST(BlockCacheTest, KeptBlocksAreEvictedWhenTheyWereNotUsed) {
     block->keeper = &keepers[i];
     keepers[i] = cache->Insert({1, i}, kData, block);
   }
-  EXPECT_EQ(cache->statistics().pinned_bytes, 0u) << "who would yield does not pin";
+  EXPECT_EQ(cache->statistics().pinned_bytes, 0u)
+      << "a kept block that would yield must not count as pinned";
   for (uint64_t i = 0; i < 200; ++i) {
     static_cast<const KeptBlock*>(keepers[0].get())->used = true;
     cache->Insert({2, i}, kData, std::make_shared<TestBlock>(i, 1000));

@@ -56,7 +56,7 @@ TEST(BlockQueueTest, TrialsKeepTheirShare) {
   for (uint64_t n = 95; n < 100; ++n) queue.Add(EntryOf(1, n), 100, nullptr, false);
   uint32_t i;
   ASSERT_TRUE(queue.Advance(&i));
-  EXPECT_LT(queue.at(i).key.offset, 95u) << "half of their share";
+  EXPECT_LT(queue.at(i).key.offset, 95u) << "the blocks on trial use only half of their share";
   for (uint64_t n = 100; n < 110; ++n) queue.Add(EntryOf(1, n), 100, nullptr, false);
   ASSERT_TRUE(queue.Advance(&i));
   EXPECT_EQ(queue.at(i).key.offset, 95u);

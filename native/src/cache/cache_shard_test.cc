@@ -54,7 +54,7 @@ TEST(CacheShardTest, EvictLooksAtAFewAndPassesPinnedBlocks) {
   }
   size_t steps = 0;
   EXPECT_EQ(shard.Evict(kData, kCharge, 0, &steps), kCharge);
-  EXPECT_EQ(steps, 2u) << "a pinned one, and the one behind it";
+  EXPECT_EQ(steps, 2u) << "Evict() must look at a pinned block and at the next block only";
   EXPECT_EQ(shard.Evict(kData, UINT64_MAX, 0, &steps), 4 * kCharge);
   EXPECT_EQ(steps, CacheShard::kStepsMax);
   EXPECT_EQ(shard.count(kData), 7u);
@@ -62,7 +62,7 @@ TEST(CacheShardTest, EvictLooksAtAFewAndPassesPinnedBlocks) {
   shard.AddTo(&statistics);
   EXPECT_EQ(statistics.pinned_bytes, 6 * kCharge);
   EXPECT_EQ(statistics.data.evictions, 5u);
-  EXPECT_EQ(shard.Evict(kIndex, UINT64_MAX, 0, &steps), 0u) << "of data there is some";
+  EXPECT_EQ(shard.Evict(kIndex, UINT64_MAX, 0, &steps), 0u) << "the shard has only data blocks";
   EXPECT_EQ(steps, 0u);
 }
 
@@ -74,7 +74,8 @@ TEST(CacheShardTest, ToldHowLongAgoItWasEvicted) {
   EXPECT_EQ(Put(&shard, KeyOf(1, 40), 103).ghost_age, Ghosts::kNever);
   EXPECT_EQ(Put(&shard, KeyOf(1, 0), 103).ghost_age, 3u);
   EXPECT_EQ(shard.Evict(kData, 2 * kCharge, 105, &steps), 2 * kCharge);
-  EXPECT_NE(shard.Lookup(KeyOf(1, 0), nullptr), nullptr) << "is not on trial again";
+  EXPECT_NE(shard.Lookup(KeyOf(1, 0), nullptr), nullptr)
+      << "a block that returned soon must not be on trial again";
   for (const uint64_t n : {1, 2}) {
     EXPECT_EQ(shard.Lookup(KeyOf(1, n), nullptr), nullptr);
     EXPECT_EQ(Put(&shard, KeyOf(1, n), 105).ghost_age, 0u);

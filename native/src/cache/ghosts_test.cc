@@ -9,7 +9,7 @@ uint64_t HashOf(uint64_t n) { return (n + 1) * 0x9e3779b97f4a7c15ull; }
 
 TEST(GhostsTest, KnowsWhatWasAddedNotLongAgo) {
   Ghosts ghosts;
-  EXPECT_EQ(ghosts.Take(HashOf(1), 5), Ghosts::kNever) << "without capacity";
+  EXPECT_EQ(ghosts.Take(HashOf(1), 5), Ghosts::kNever) << "without capacity nothing is remembered";
   ghosts.Add(HashOf(1), 5);
   ghosts.Resize(1024);
   for (uint32_t n = 0; n < 100; ++n) ghosts.Add(HashOf(n), n);

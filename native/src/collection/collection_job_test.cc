@@ -222,7 +222,8 @@ TEST(CollectionJob, NothingAliveCreatesNoFile) {
   const CollectionInput input = tree.AllFiles();
   tree.InstallCollection(input, output);
   EXPECT_TRUE(tree.version()->value_files.empty());
-  EXPECT_FALSE(tree.version()->blob_files.empty()) << "stale references remain below";
+  EXPECT_FALSE(tree.version()->blob_files.empty())
+      << "stale references below the deletions still name the blob file";
   EXPECT_TRUE(tree.Scan().empty());
 }
 
@@ -269,7 +270,7 @@ TEST(CollectionJob, InputsAreMergedInKeyOrder) {
     EXPECT_EQ(Held(*output.files[0]),
               (Names{name("a", 0), name("b", 1), name("c", 2), name("d", 0), name("e", 1),
                      name("f", 2), name("g", 1), name("h", 0), name("i", 2)}));
-    EXPECT_EQ(output.values_dead, 1u) << "the older e";
+    EXPECT_EQ(output.values_dead, 1u) << "the older value of e is dead";
   }
   // With two inputs the same values live, although references in other files are looked up, too.
   CollectionInput two = tree.AllFiles();
@@ -376,7 +377,8 @@ TEST(CollectionJob, NeighboursComeInOneReadAndFarOnesEachInItsOwn) {
   // The last small value is dead, and at least a block away from the first large one.
   EXPECT_LE(output.bytes_read, small_bytes + living_bytes);
   EXPECT_GT(output.bytes_read, small_bytes + living_bytes - 700);
-  EXPECT_LT(tree.faults().calls(FileCall::kRead) - before, 25u + 15) << "and some of indexes";
+  EXPECT_LT(tree.faults().calls(FileCall::kRead) - before, 25u + 15)
+      << "the reads must be 25 of values and fewer than 15 of indexes";
 }
 
 TEST(CollectionJob, AListOnAReferenceIsCorruption) {
@@ -405,7 +407,7 @@ TEST(CollectionJob, CancelledIsAbortedAndLeavesNoFile) {
     if (call == FileCall::kCreate && ++created == 3) cancelled = true;
   });
   EXPECT_EQ(RunCollection(tree.context(), tree.AllFiles(), &output).code(), Status::Code::kAborted);
-  EXPECT_EQ(created, 3) << "soon after";
+  EXPECT_EQ(created, 3) << "the collection must stop soon after it was cancelled";
   tree.faults().SetHook(nullptr);
   EXPECT_TRUE(output.files.empty());
   EXPECT_EQ(tree.file_system().Paths(), paths);
@@ -469,7 +471,7 @@ TEST(CollectionJob, WhatHasExpiredByItsReferenceIsLeftBehindUnread) {
   EXPECT_TRUE(expired(100, 7));
   EXPECT_TRUE(expired(101, 7));
   EXPECT_FALSE(expired(102, 7));
-  EXPECT_FALSE(expired(100, 8)) << "another table's values may live longer";
+  EXPECT_FALSE(expired(100, 8)) << "values of another table may live longer";
   EXPECT_FALSE(HasExpired(*tree.version(), 7, {file->id, 508, std::nullopt}));
 
   // A compaction drops the references although the TTL is off and nothing expires by it.
@@ -488,11 +490,12 @@ TEST(CollectionJob, ATableWithoutAClockNeverExpires) {
   tree.SealAndFlush();
   tree.now_ms = INT64_MAX;
   tree.tables[7].ttl_ms = 0;
-  EXPECT_EQ(tree.Collect(tree.AllFiles()).values_live, 2u) << "switched off";
+  EXPECT_EQ(tree.Collect(tree.AllFiles()).values_live, 2u) << "the TTL is switched off";
   tree.tables.clear();
-  EXPECT_EQ(tree.Collect(tree.AllFiles()).values_live, 2u) << "not registered";
+  EXPECT_EQ(tree.Collect(tree.AllFiles()).values_live, 2u) << "the table is not registered";
   tree.tables[7] = {.ttl_layout = TtlLayout::kValue, .ttl_ms = 10};
-  EXPECT_EQ(tree.Collect(tree.AllFiles()).values_live, 1u) << "beyond the clock's range";
+  EXPECT_EQ(tree.Collect(tree.AllFiles()).values_live, 1u)
+      << "the timestamp is beyond the clock's range";
 }
 
 /// Values with much content in common, in files that may have a dictionary.
@@ -545,7 +548,8 @@ TEST(CollectionJob, ValuesOfAFilesDictionaryAreCompressedAnew) {
   const CollectionOutput output = tree.Collect(input);
   ASSERT_EQ(output.files.size(), 1u);
   const ValueFileMeta& file = *output.files[0];
-  EXPECT_TRUE(tree.HasDictionary(file)) << "the values came raw, and train the output's own";
+  EXPECT_TRUE(tree.HasDictionary(file))
+      << "the values must arrive uncompressed and train a dictionary for the output";
   EXPECT_EQ(output.values_live, 600u);
   EXPECT_EQ(output.values_dead, 200u);
   EXPECT_EQ(file.blob_files.size(), 2u);
@@ -597,7 +601,7 @@ TEST(CollectionJob, DictionariesKeepTemperatures) {
     EXPECT_TRUE(tree.HasDictionary(*file)) << file->hot;
   }
   EXPECT_EQ(records[false] + records[true], 600u);
-  EXPECT_GE(records[true], 150u) << "what was overwritten again and again";
+  EXPECT_GE(records[true], 150u) << "keys that were overwritten repeatedly must be hot";
 }
 
 TEST(CollectionJob, ADamagedDictionaryValueEndsTheCollection) {

@@ -45,7 +45,8 @@ TEST(CompactionScope, HoldsWhatOverlapsTheInputsAndOnlyMergedValueFiles) {
   input.inputs.push_back({2, {Entry("c", "e")}});
   const std::shared_ptr<const Version> scope = ScopeOf(input);
   EXPECT_EQ(Show(*scope), "b-e |c-d d-f |c-e e- ");
-  ASSERT_EQ(scope->blob_files.size(), 1u) << "only what the inputs name and what had expired";
+  ASSERT_EQ(scope->blob_files.size(), 1u)
+      << "the scope must only have blob files that the inputs name and that have an expiry mark";
   EXPECT_EQ(scope->blob_files.begin()->first, Id(1));
   EXPECT_EQ(scope->blob_files.begin()->second->expired_to_ms.at(7), 5);
 
@@ -62,7 +63,8 @@ TEST(CompactionScope, HoldsWhatOverlapsTheInputsAndOnlyMergedValueFiles) {
   EXPECT_FALSE(ScopeOf(input)->blob_files.contains(Id(2)));
   input.tables[7] = {.kind = TableKind::kList};
   const std::shared_ptr<const Version> lists = ScopeOf(input);
-  ASSERT_TRUE(lists->blob_files.contains(Id(2))) << "its parts may have to be put together";
+  ASSERT_TRUE(lists->blob_files.contains(Id(2)))
+      << "the compaction may have to combine the parts of a list";
   ASSERT_EQ(lists->blob_files.at(Id(2))->locations.size(), 1u);
   EXPECT_EQ(lists->blob_files.at(Id(2))->locations[0].file, other);
 

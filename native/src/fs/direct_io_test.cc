@@ -159,7 +159,8 @@ TEST_F(DirectIoTest, AWriteBesideTheCallerThatFailsIsToldWithTheFile) {
   for (int i = 0; i < 8 && status.ok(); ++i) status = file->Append(std::string(kBuffer, 'x'));
   EXPECT_FALSE(status.ok());
   EXPECT_NE(status.ToString().find(Path("a")), std::string::npos) << status.ToString();
-  EXPECT_EQ(file->Flush().ToString(), status.ToString()) << "the file is useless from then on";
+  EXPECT_EQ(file->Flush().ToString(), status.ToString())
+      << "the file must return the same error from then on";
   EXPECT_EQ(file->Close().ToString(), status.ToString());
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   const timespec at_once{};

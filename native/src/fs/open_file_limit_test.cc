@@ -30,7 +30,7 @@ TEST(OpenFileLimitTest, ClosesWhatWasNotUsedForLongest) {
   files[0].used = true;
   limit.Add(&files[3]);
   EXPECT_EQ(limit.open_files(), 3u);
-  EXPECT_TRUE(files[0].open) << "a second chance";
+  EXPECT_TRUE(files[0].open) << "a used file must get a second chance";
   EXPECT_FALSE(files[1].open);
   EXPECT_TRUE(files[2].open);
   limit.Remove(&files[1]);  // it was evicted: no effect

@@ -42,7 +42,7 @@ class PosixBlockDeviceTest : public PosixTest {
     EXPECT_TRUE(beyond.IsCorruption());
     EXPECT_NE(beyond.message().find(device->name()), std::string::npos);
     ASSERT_TRUE(device->Grow(10 * kBlock).ok());
-    EXPECT_EQ(device->size(), 64 * kBlock) << "it never shrinks";
+    EXPECT_EQ(device->size(), 64 * kBlock) << "the device must never shrink";
   }
 };
 

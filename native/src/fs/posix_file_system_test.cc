@@ -113,13 +113,14 @@ TEST_F(PosixFileSystemTest, WhatOthersCouldReadTheyCannotReadOnceItIsWrittenOrLi
   EXPECT_EQ(PermissionsOf(Path("file")), 0600u);
   ASSERT_EQ(chmod(Path("file").c_str(), 0547), 0);
   ASSERT_TRUE(posix_->Link(Path("file"), Path("link")).ok());
-  EXPECT_EQ(PermissionsOf(Path("file")), 0500u) << "its user's own stay";
+  EXPECT_EQ(PermissionsOf(Path("file")), 0500u) << "the user's own permissions must not change";
   if (geteuid() != 0) return;  // only root can give files away
   Write("given", "state");
   ASSERT_EQ(chmod(Path("given").c_str(), 0644), 0);
   ASSERT_EQ(chown(Path("given").c_str(), 1, 1), 0);
   ASSERT_TRUE(posix_->Link(Path("given"), Path("given link")).ok());
-  EXPECT_EQ(PermissionsOf(Path("given")), 0644u) << "somebody else's stays as it is";
+  EXPECT_EQ(PermissionsOf(Path("given")), 0644u)
+      << "the permissions of another user's file must not change";
 }
 
 TEST_F(PosixFileSystemTest, SyncsDirectories) {
@@ -136,7 +137,7 @@ TEST_F(PosixFileSystemTest, SyncsFilesByName) {
   EXPECT_TRUE(asked);
   asked = false;
   EXPECT_TRUE(posix_->SyncFile(Path("none"), &asked).IsNotFound());
-  EXPECT_FALSE(asked) << "the device was not asked for anything";
+  EXPECT_FALSE(asked) << "the device must not be asked";
 }
 
 TEST_F(PosixFileSystemTest, LocksAndOpensUnderItsOwnLimit) {

@@ -50,7 +50,7 @@ class ReadBatchTest : public PosixTest {
         size_t file, offset, length;
       };
       std::vector<Piece> pieces;
-      // More than a ring takes at once.
+      // More reads than a ring takes at once.
       for (uint64_t n = random.Uniform(400); n > 0; --n) {
         Piece piece{random.Uniform(3), random.Uniform(kFileBytes - 50'000), random.Uniform(50'000)};
         EXPECT_EQ(batch.Add(*opened_[piece.file], piece.offset, piece.length), pieces.size());
@@ -205,7 +205,7 @@ TEST_F(GatheredReadsTest, NearRangesOfAFileComeInOnePiece) {
   const std::vector<FileRange> ranges = {Range(0, 0, 10),   Range(0, 10, 10), Range(0, 120, 10),
                                          Range(0, 231, 10), Range(1, 241, 5), Range(1, 243, 1)};
   ASSERT_EQ(reads.Read(ranges), ranges.size());
-  EXPECT_EQ(reads.pieces(), 3u) << "what is 101 bytes away, and what is of another file";
+  EXPECT_EQ(reads.pieces(), 3u) << "a gap of 101 bytes and another file must begin new pieces";
   EXPECT_EQ(reads.bytes_read(), 130u + 10 + 5);
   for (size_t i = 0; i < ranges.size(); ++i)
     ExpectHas(reads, i, i < 4 ? 0 : 1, ranges[i].offset, ranges[i].bytes);
@@ -215,10 +215,10 @@ TEST_F(GatheredReadsTest, PiecesAndBatchesHaveAnEndButForOneLargeRange) {
   GatheredReads reads({.gap_bytes_max = 0, .piece_bytes_max = 1000, .batch_bytes_max = 2500});
   std::vector<FileRange> ranges;
   for (uint64_t n = 0; n < 10; ++n) ranges.push_back(Range(0, n * 500, 500));
-  EXPECT_EQ(reads.Read(ranges), 4u) << "two pieces of two";
+  EXPECT_EQ(reads.Read(ranges), 4u) << "the batch must end after two pieces of two ranges each";
   EXPECT_EQ(reads.pieces(), 2u);
   ranges = {Range(0, 5, 50'000), Range(0, 100, 10), Range(1, 0, 1)};
-  EXPECT_EQ(reads.Read(ranges), 2u) << "the second lies within the first";
+  EXPECT_EQ(reads.Read(ranges), 2u) << "the second range lies within the first";
   ExpectHas(reads, 0, 0, 5, 50'000);
   ExpectHas(reads, 1, 0, 100, 10);
   EXPECT_EQ(reads.Read({}), 0u);

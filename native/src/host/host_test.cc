@@ -70,13 +70,13 @@ TEST(Host, PressureSealsTheLargestMemtable) {
   impl->RelievePressure(15);
   EXPECT_EQ(large.requests, 1);
   impl->RelievePressure(15);
-  EXPECT_EQ(large.requests, 1) << "nothing has changed";
+  EXPECT_EQ(large.requests, 1) << "no memory was charged since the last request";
   memtables->Charge(15);
   impl->RelievePressure(15);
   EXPECT_EQ(large.requests, 2);
   memtables->Charge(1000);
   impl->RelievePressure(100);
-  EXPECT_EQ(large.requests, 2) << "not worth it";
+  EXPECT_EQ(large.requests, 2) << "the largest memtable is too small for this minimum";
   impl->Leave(&large);
   memtables->Release(1);
   impl->RelievePressure(1);
@@ -103,19 +103,20 @@ TEST(Host, ALeaseBeyondItsLimitSealsWhatItTakes) {
   memtables->Charge(700);  // 100 of these are being flushed
   metadata->Charge(800);
   impl->Relieve();
-  EXPECT_EQ(requests(), (std::vector<int>{0, 0, 0, 0})) << "1500 are the limit";
+  EXPECT_EQ(requests(), (std::vector<int>{0, 0, 0, 0})) << "1500 bytes are the limit";
   metadata->Charge(100);
   impl->Relieve();
-  EXPECT_EQ(requests(), (std::vector<int>{0, 0, 0, 0})) << "flushes do it";
+  EXPECT_EQ(requests(), (std::vector<int>{0, 0, 0, 0})) << "the running flushes free enough";
   metadata->Charge(100);
   impl->Relieve();
   EXPECT_EQ(requests(), (std::vector<int>{0, 0, 1, 0}));
   metadata->Charge(2000);
   impl->Relieve();
-  EXPECT_EQ(requests(), (std::vector<int>{0, 1, 2, 0})) << "a quarter of 800 is left to them";
+  EXPECT_EQ(requests(), (std::vector<int>{0, 1, 2, 0}))
+      << "memtables may keep a quarter of 800 bytes";
   memtables->Release(700);
   impl->Relieve();
-  EXPECT_EQ(requests(), (std::vector<int>{0, 1, 2, 0})) << "it is not they";
+  EXPECT_EQ(requests(), (std::vector<int>{0, 1, 2, 0})) << "the memtables do not cause the excess";
   metadata->Release(3000);
   for (Member& member : members) impl->Leave(&member);
 }
@@ -123,7 +124,7 @@ TEST(Host, ALeaseBeyondItsLimitSealsWhatItTakes) {
 TEST(Host, WhatBindingsKeepIsTakenFromTheCache) {
   Host& host = Host::Get();
   host.CountBindingBytes(300);
-  EXPECT_EQ(host.statistics().over_budget_bytes, 0u) << "there is no budget";
+  EXPECT_EQ(host.statistics().over_budget_bytes, 0u) << "without a lease there is no budget";
   {
     auto lease = host.Acquire(1600, 0.5);
     ASSERT_TRUE(lease.ok());
@@ -156,7 +157,7 @@ TEST(Host, FreedPagesStayWhileTheBudgetHasMemoryForThem) {
     EXPECT_GE(free_pages(), 64 * kMiB);
     MemoryCounter* const readers = Impl(lease->get())->budget()->counter(MemoryPurpose::kReaders);
     readers->Charge(80 * kMiB);
-    EXPECT_LE(pool.statistics().kept_bytes, (120 + 4 - 80) * kMiB) << "of a budget of 120 MiB";
+    EXPECT_LE(pool.statistics().kept_bytes, (120 + 4 - 80) * kMiB) << "the budget is 120 MiB";
     EXPECT_GT(pool.statistics().kept_bytes, (120 + 4 - 80 - 4) * kMiB);
     readers->Release(80 * kMiB);
     EXPECT_GE(free_pages(), 64 * kMiB);
@@ -166,11 +167,13 @@ TEST(Host, FreedPagesStayWhileTheBudgetHasMemoryForThem) {
       cache->Insert({file, i}, kData, std::make_shared<TestBlock>(i, kMiB));
     EXPECT_LE(pool.statistics().kept_bytes, (120 + 4 - 100) * kMiB);
     cache->EraseFile(file);
-    EXPECT_LE(free_pages(), (120 + 4 - 100) * kMiB) << "malloc may have kept what the cache had";
+    EXPECT_LE(free_pages(), (120 + 4 - 100) * kMiB)
+        << "malloc may still have the memory that the cache freed";
   }
-  EXPECT_LE(pool.statistics().kept_bytes, PagePool::kKeptBytesMin) << "without a budget";
+  EXPECT_LE(pool.statistics().kept_bytes, PagePool::kKeptBytesMin)
+      << "without a budget the pool keeps only the minimum";
   const auto next = Host::Get().Acquire(128 * kMiB, 0.5);
-  EXPECT_GE(free_pages(), 64 * kMiB) << "the free heap was given back";
+  EXPECT_GE(free_pages(), 64 * kMiB) << "the heap's free memory must have been given back";
 }
 #endif
 
@@ -207,7 +210,7 @@ void EvictForOthers(uint64_t block_bytes) {
   const auto gone = [&] { return before - std::min(before, ResidentBytes()); };
   for (int i = 0; i < 10'000 && gone() < 30 * kMiB; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  EXPECT_GE(gone(), 30 * kMiB) << "of 50 MiB that were evicted";
+  EXPECT_GE(gone(), 30 * kMiB) << "at least 30 of the 50 MiB that were evicted must be given back";
   readers->Release(60 * kMiB);
   cache->EraseFile(file);
   host->InstanceClosed(std::move(client));
@@ -237,7 +240,7 @@ TEST(Host, WhatOthersFreedDoesNotStayResidentWhileTheBudgetIsUsed) {
     readers->Release(1000);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  EXPECT_GE(gone(), 30 * kMiB) << "of 62 MiB that were freed";
+  EXPECT_GE(gone(), 30 * kMiB) << "at least 30 of the 62 MiB that were freed must be given back";
   host->InstanceClosed(std::move(client));
 }
 #endif

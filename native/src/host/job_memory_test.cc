@@ -30,12 +30,12 @@ TEST_F(JobMemoryTest, AJobThatFindsNoneIsToldWhenAnotherEnds) {
     ASSERT_TRUE(first);
     EXPECT_FALSE(jobs_.TryBegin(compactions_, 30));
     EXPECT_TRUE(jobs_.Await(&waiter_));
-    EXPECT_TRUE(jobs_.Await(&waiter_)) << "told once, though it asked twice";
+    EXPECT_TRUE(jobs_.Await(&waiter_)) << "a waiter that asks twice must be told only once";
     EXPECT_EQ(totals_.put_off.load(), 1u);
     EXPECT_EQ(waiter_.told, 0);
   }
   EXPECT_EQ(waiter_.told, 1);
-  EXPECT_FALSE(jobs_.Await(&waiter_)) << "nobody would tell it";
+  EXPECT_FALSE(jobs_.Await(&waiter_)) << "no job runs whose end would wake the waiter";
   EXPECT_TRUE(jobs_.TryBegin(compactions_, 30));
   EXPECT_EQ(waiter_.told, 1);
   EXPECT_EQ(totals_.overdrafts.load(), 0u);
@@ -54,7 +54,7 @@ TEST_F(JobMemoryTest, OneJobGoesOnWhateverTheBudgetSays) {
     const auto first = jobs_.TryBegin(compactions_, 10);
     ASSERT_TRUE(first);
     EXPECT_EQ(totals_.overdrafts.load(), 1u);
-    EXPECT_FALSE(jobs_.TryBegin(compactions_, 10)) << "but only one";
+    EXPECT_FALSE(jobs_.TryBegin(compactions_, 10)) << "only one job may exceed the budget";
   }
   EXPECT_TRUE(jobs_.TryBegin(compactions_, 10));
   budget_.counter(MemoryPurpose::kReaders)->Release(100);

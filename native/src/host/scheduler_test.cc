@@ -120,7 +120,7 @@ TEST(Scheduler, ClientsAreServedInTurn) {
   }
   held.Go();
   done.WaitFor(6);
-  EXPECT_EQ(order, "abcbca") << "the first used much";
+  EXPECT_EQ(order, "abcbca") << "client a must wait longer, because its first job used much time";
   AwaitThread(&scheduler);
   EXPECT_EQ(scheduler.totals().cpu_us, 24'000u);
 }
@@ -185,8 +185,8 @@ TEST(Scheduler, MoreThreadsTakeUpQueuedJobs) {
   inside.WaitFor(13);
 }
 
-// Whatever threads do meanwhile, jobs never use more than the budget has earned so far, its initial
-// content, and the current step of each job.
+// Jobs never use more than the sum of the budget's earnings so far, its initial content, and the
+// current step of each job. This holds whatever threads do in the meantime.
 TEST(Scheduler, TheBudgetHoldsWhileManyAreBusy) {
   constexpr uint64_t kStepUs = 2'000, kSteps = 50, kThreads = 4, kClients = 8;
   constexpr double kCores = 0.5;
@@ -300,7 +300,7 @@ TEST(Scheduler, AJobThatIsCancelledSleepsNoLonger) {
   cancelled = true;
   ended.WaitFor(1);  // time stands still
 
-  // The budget may also be lifted meanwhile.
+  // The budget may also be lifted in the meantime.
   client->Submit(Priority::kL0Compaction, [&] {
     time.Work(1'000'000'000);
     client->pacer()->Pace(nullptr);
@@ -337,10 +337,11 @@ TEST(Scheduler, WhatSomebodyWaitsForIsOnlySlowed) {
     client->MakeUrgent(Priority::kL0Compaction);
   }
   done.WaitFor(1);
-  EXPECT_EQ(slept_us, 20'000u) << "what it used itself, at half a core";
+  EXPECT_EQ(slept_us, 20'000u)
+      << "the job must sleep only for the time that it used itself, at half a core";
 }
 
-// Otherwise all slowed jobs would run at once, each at the rate of the budget.
+// Without this limit all slowed jobs would run at once, each at the rate of the budget.
 TEST(Scheduler, NoMoreSleepThanThereAreThreads) {
   TestTime time(false);
   Passes began, ended;

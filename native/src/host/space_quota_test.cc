@@ -77,7 +77,7 @@ TEST_F(SpaceQuotaTest, WithoutALimitNothingIsAskedOrSlowed) {
   EXPECT_FALSE(a.verdict.writes.stop);
   EXPECT_FALSE(a.verdict.collects);
   EXPECT_TRUE(a.Await(quota.NextRound()).ok());
-  EXPECT_EQ(a.requests, 1) << "when the limit was taken away";
+  EXPECT_EQ(a.requests, 1) << "the only request came when the limit was removed";
   EXPECT_EQ(quota.statistics().limit_bytes, 0u);
   EXPECT_EQ(quota.statistics().used_bytes, 1u << 30);
 }
@@ -99,25 +99,25 @@ TEST_F(SpaceQuotaTest, WhoLeavesGivesItsShareBack) {
   EXPECT_TRUE(quota.pressing());
   b.Leave();
   EXPECT_FALSE(quota.pressing());
-  EXPECT_EQ(a.freed, 1) << "its writes look again";
-  EXPECT_EQ(b.freed, 0) << "it is not called any more";
+  EXPECT_EQ(a.freed, 1) << "the writes of the other member must look again";
+  EXPECT_EQ(b.freed, 0) << "a member that left must not be called";
   EXPECT_TRUE(a.IsOld());
   EXPECT_EQ(quota.statistics().used_bytes, 600u);
   b.Leave();
   b.Report(Files(700, 0));
-  EXPECT_EQ(quota.statistics().used_bytes, 600u) << "who has left counts no more";
+  EXPECT_EQ(quota.statistics().used_bytes, 600u) << "a report of a member that left must not count";
   Instance c(&quota, "c");
   c.Report(Files(500, 0));
   EXPECT_TRUE(c.verdict.writes.stop);
 }
 
 TEST_F(SpaceQuotaTest, ALimitThatIsSetAsksEverybodyToLook) {
-  EXPECT_EQ(a.requests, 0) << "nobody was there";
+  EXPECT_EQ(a.requests, 0) << "there was no member yet when the limit was set";
   quota.SetLimit(kLimit, 0);
-  EXPECT_EQ(a.requests, 0) << "nothing has changed";
+  EXPECT_EQ(a.requests, 0) << "the limit has not changed";
   quota.SetLimit(2 * kLimit, 0);
   quota.SetLimit(3 * kLimit, 0);
-  EXPECT_EQ(a.requests, 1) << "once until it answers";
+  EXPECT_EQ(a.requests, 1) << "a member must be asked only once until it answers";
   EXPECT_EQ(b.requests, 1);
   a.Answer(Files(10, 0));
   quota.SetLimit(kLimit, 0);
@@ -132,7 +132,8 @@ TEST_F(SpaceQuotaTest, AVerdictIsOldOnceAnybodyReports) {
   b.Report(Files(100, 0));
   EXPECT_TRUE(a.IsOld());
   EXPECT_FALSE(b.IsOld());
-  EXPECT_NEAR(b.verdict.writes.slow, 0.5, 1e-9) << "between nine tenths and the limit";
+  EXPECT_NEAR(b.verdict.writes.slow, 0.5, 1e-9)
+      << "the use must be halfway between nine tenths of the limit and the limit";
   EXPECT_TRUE(quota.pressing());
   a.Report(Files(850, 0));
   EXPECT_EQ(a.verdict.writes.slow, b.verdict.writes.slow);
@@ -142,20 +143,20 @@ TEST_F(SpaceQuotaTest, AVerdictIsOldOnceAnybodyReports) {
 
 TEST_F(SpaceQuotaTest, WhoHasMostGarbageCollectsFirst) {
   a.Report(Files(500, 300));
-  EXPECT_EQ(a.requests, 0) << "there is space";
+  EXPECT_EQ(a.requests, 0) << "there is enough space";
   b.Report(Files(350, 100));
   EXPECT_EQ(a.requests, 1);
-  EXPECT_EQ(b.requests, 0) << "less than half of the other's";
+  EXPECT_EQ(b.requests, 0) << "b has less than half of a's garbage";
   EXPECT_FALSE(b.verdict.collects);
   a.Answer(Files(500, 300));
-  EXPECT_TRUE(b.IsOld()) << "it found nothing that this step allows";
+  EXPECT_TRUE(b.IsOld()) << "a found nothing to collect at this step, so b must look";
   EXPECT_EQ(b.requests, 1);
   b.Report(Files(350, 100));
   EXPECT_TRUE(b.verdict.collects);
   EXPECT_FALSE(a.verdict.collects);
   EXPECT_GT(b.verdict.work.fullness, 0);
-  EXPECT_EQ(a.verdict.work.fullness, 0) << "it is not its turn";
-  // More garbage is a reason to look once more.
+  EXPECT_EQ(a.verdict.work.fullness, 0) << "it is b's turn";
+  // More garbage is a reason to ask a again.
   a.Report(Files(500, 310));
   EXPECT_TRUE(a.verdict.collects);
   EXPECT_EQ(a.requests, 2);
@@ -170,7 +171,7 @@ TEST_F(SpaceQuotaTest, WhoIsBusyIsNotAskedAndHasNotAnswered) {
   const uint64_t round = quota.NextRound();
   EXPECT_TRUE(b.Await(round).ok());
   a.Answer(busy);
-  EXPECT_TRUE(b.Await(round).ok()) << "its jobs may free something";
+  EXPECT_TRUE(b.Await(round).ok()) << "the running jobs may free something";
   a.Report(Files(1200, 600));
   EXPECT_EQ(a.requests, 1);
   a.Answer(Files(1200, 600));
@@ -178,7 +179,7 @@ TEST_F(SpaceQuotaTest, WhoIsBusyIsNotAskedAndHasNotAnswered) {
   SpaceReport flushes = Files(10, 0);
   flushes.busy = true;
   b.Report(flushes);
-  EXPECT_TRUE(b.Await(round).ok()) << "its flush may show garbage";
+  EXPECT_TRUE(b.Await(round).ok()) << "the running flush may expose garbage";
 }
 
 TEST_F(SpaceQuotaTest, WritesAreNoSpaceWhenAllHaveLookedSinceTheRoundBegan) {
@@ -188,23 +189,24 @@ TEST_F(SpaceQuotaTest, WritesAreNoSpaceWhenAllHaveLookedSinceTheRoundBegan) {
   b.Answer(Files(500, 20));
   const uint64_t round = quota.NextRound();
   const int asked_a = a.requests, asked_b = b.requests;
-  EXPECT_TRUE(a.Await(round).ok()) << "those answers were for others";
-  EXPECT_EQ(a.requests, asked_a + 1) << "though neither had anything at this step";
+  EXPECT_TRUE(a.Await(round).ok()) << "the earlier answers were for other writes";
+  EXPECT_EQ(a.requests, asked_a + 1)
+      << "a must be asked although it had nothing to collect at this step";
   EXPECT_EQ(b.requests, asked_b + 1);
   EXPECT_TRUE(a.Await(round).ok());
-  EXPECT_EQ(b.requests, asked_b + 1) << "once until it answers";
+  EXPECT_EQ(b.requests, asked_b + 1) << "b must be asked only once until it answers";
   b.Report(Files(500, 20));
   EXPECT_TRUE(b.verdict.retry);
   b.Answer(Files(500, 20));
   EXPECT_FALSE(b.verdict.retry);
-  EXPECT_TRUE(a.Await(round).ok()) << "one has not answered";
+  EXPECT_TRUE(a.Await(round).ok()) << "a has not answered yet";
   a.Answer(Files(700, 10));
   const Status full = a.Await(round);
   EXPECT_TRUE(full.IsNoSpace());
   for (const char* part : {"write to a", "2 instances", "1200 bytes", "limit is 1000",
                            "takes 700 of them", "most takes a with 700"})
     EXPECT_NE(full.ToString().find(part), std::string::npos) << part << "\n" << full.ToString();
-  EXPECT_TRUE(b.Await(quota.NextRound()).ok()) << "another write's round begins anew";
+  EXPECT_TRUE(b.Await(quota.NextRound()).ok()) << "another write must begin a new round";
 }
 
 TEST_F(SpaceQuotaTest, AnAnswerThatFreedSomethingIsNoEnd) {
@@ -213,12 +215,12 @@ TEST_F(SpaceQuotaTest, AnAnswerThatFreedSomethingIsNoEnd) {
   EXPECT_TRUE(b.Await(round).ok());
   a.Answer(Files(1500, 600));
   a.Report(Files(1200, 300));
-  EXPECT_TRUE(b.Await(round).ok()) << "its files have changed since";
+  EXPECT_TRUE(b.Await(round).ok()) << "the files of a have changed since its answer";
   a.Answer(Files(1200, 300));
   EXPECT_TRUE(b.Await(round).IsNoSpace());
   a.Report(Files(900, 0));
   EXPECT_EQ(b.freed, 1);
-  EXPECT_TRUE(b.Await(round).ok()) << "it is full no more";
+  EXPECT_TRUE(b.Await(round).ok()) << "the process is no longer full";
 }
 
 TEST_F(SpaceQuotaTest, NoSpaceAtOnceWhenNobodyHasAnyGarbage) {
@@ -245,23 +247,25 @@ TEST_F(SpaceQuotaTest, SnapshotsAreGivenUpOldestFirstOneAtATime) {
   c.Report(Pinned(300, 0, 1));  // its snapshot keeps nothing
   const uint64_t round = quota.NextRound();
   EXPECT_TRUE(c.Await(round, kPinnedWaitUs).ok());
-  EXPECT_EQ(a.requests, 1) << "readers may have let go of them";
+  EXPECT_EQ(a.requests, 1) << "readers may have released the pinned files, so a must look";
   EXPECT_EQ(b.requests, 1);
   a.Answer(Pinned(300, 200, 7));
   b.Answer(Pinned(300, 200, 5));
   EXPECT_TRUE(c.Await(round, kPinnedWaitUs - 1).ok());
-  EXPECT_TRUE(a.given_up.empty() && b.given_up.empty()) << "not before the time is up";
+  EXPECT_TRUE(a.given_up.empty() && b.given_up.empty())
+      << "no snapshot must be given up before the time is over";
   EXPECT_TRUE(c.Await(round, kPinnedWaitUs).ok());
   EXPECT_EQ(b.given_up, std::vector<uint64_t>{5});
   EXPECT_TRUE(c.Await(round, kPinnedWaitUs).ok());
   EXPECT_EQ(b.given_up.size(), 1u);
-  EXPECT_TRUE(a.given_up.empty()) << "the first may be enough";
+  EXPECT_TRUE(a.given_up.empty()) << "the first snapshot may have been enough";
   b.Answer(Pinned(300, 150, 9));
   EXPECT_TRUE(c.Await(round, kPinnedWaitUs).ok());
   EXPECT_EQ(a.given_up, std::vector<uint64_t>{7});
   a.Answer(Pinned(300, 0, SpaceReport::kNoSnapshot));
   EXPECT_TRUE(c.Await(round, kPinnedWaitUs).ok());
-  EXPECT_EQ(b.given_up, (std::vector<uint64_t>{5, 9})) << "all together take 1050 yet";
+  EXPECT_EQ(b.given_up, (std::vector<uint64_t>{5, 9}))
+      << "all instances together still take 1050 bytes";
   b.Answer(Pinned(300, 0, SpaceReport::kNoSnapshot));
   EXPECT_EQ(c.freed, 1);
   EXPECT_TRUE(c.Await(round, kPinnedWaitUs).ok());
@@ -300,10 +304,11 @@ TEST_F(SpaceQuotaTest, ThoseThatWriteShareWhatIsAllowed) {
   EXPECT_EQ(quota.BytesPerSecond(&b.membership, 8000, kNowUs + 1), all / 2);
   EXPECT_EQ(quota.BytesPerSecond(&a.membership, 8000, kNowUs + 900'000), all / 2);
   EXPECT_EQ(quota.BytesPerSecond(&a.membership, 8000, kNowUs + 1'800'000), all)
-      << "the other has not written for a second";
+      << "the other member has not written for a second";
   EXPECT_EQ(quota.BytesPerSecond(&b.membership, 8000, kNowUs + 1'800'001), all / 2);
   b.Leave();
-  EXPECT_EQ(quota.BytesPerSecond(&a.membership, 8000, kNowUs + 1'800'002), all) << "at once";
+  EXPECT_EQ(quota.BytesPerSecond(&a.membership, 8000, kNowUs + 1'800'002), all)
+      << "a member must get the whole rate as soon as the other one leaves";
 }
 
 TEST_F(SpaceQuotaTest, WritesGetTwiceWhatAllFree) {

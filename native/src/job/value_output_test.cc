@@ -55,7 +55,7 @@ TEST_F(ValueOutputTest, MovesPutsOfTheBoundAndAbove) {
   const auto reference = MoveOut(&output, K("b"), std::string(100, 'v'));
   ASSERT_TRUE(reference);
   EXPECT_EQ(reference->raw_bytes, 100u);
-  EXPECT_FALSE(reference->timestamp) << "of a table without TTL";
+  EXPECT_FALSE(reference->timestamp) << "the table has no TTL";
   EXPECT_FALSE(MoveOut(&output, K("c"), "", RecordKind::kDelete));
   EXPECT_FALSE(MoveOut(&output, K("d"), std::string(200, 'v'), RecordKind::kAppend));
   EXPECT_FALSE(MoveOut(&output, K("e"), "", RecordKind::kPrefixDelete));
@@ -95,11 +95,11 @@ TEST_F(ValueOutputTest, TablesThatDoNotAskForItKeepTheirValues) {
       .kind = TableKind::kList, .ttl_layout = TtlLayout::kList, .ttl_ms = 1, .separation_bytes = 1};
   ValueOutput output(tree_.context(), tree_.tables, 0);
   const std::string value(100'000, 'v');
-  EXPECT_FALSE(MoveOut(&output, K("k", 8), value)) << "no bound";
+  EXPECT_FALSE(MoveOut(&output, K("k", 8), value)) << "the table has no separation size";
   EXPECT_FALSE(MoveOut(&output, K("k", 9), TreeForTest::Segment(value)))
-      << "of elements that expire";
-  EXPECT_FALSE(MoveOut(&output, K("k", 10), value)) << "not registered";
-  EXPECT_FALSE(MoveOut(&output, "k", value)) << "no table's key";
+      << "the elements of the list expire";
+  EXPECT_FALSE(MoveOut(&output, K("k", 10), value)) << "the table is not registered";
+  EXPECT_FALSE(MoveOut(&output, "k", value)) << "the key belongs to no table";
   Files files;
   ASSERT_TRUE(output.Finish(&files).ok());
   EXPECT_TRUE(files.empty());
@@ -174,7 +174,7 @@ TEST_F(ValueOutputTest, TheTimestampStandsInTheReference) {
   EXPECT_EQ(MoveOut(&output, K("c", 8), std::string(1, '\0') + Stamp(78))->timestamp, 78u);
   const auto short_one = MoveOut(&output, K("d", 8), "12345678");
   ASSERT_TRUE(short_one);
-  EXPECT_FALSE(short_one->timestamp) << "too short for one";
+  EXPECT_FALSE(short_one->timestamp) << "the value is too short for a timestamp";
 }
 
 TEST_F(ValueOutputTest, FilesEndAtValueFileBytesButNeverWithinAKey) {
@@ -193,7 +193,7 @@ TEST_F(ValueOutputTest, FilesEndAtValueFileBytesButNeverWithinAKey) {
   Files files;
   ASSERT_TRUE(output.Finish(&files).ok());
   ASSERT_EQ(files.size(), 3u);
-  EXPECT_EQ(files[0]->records, 5u) << "all blob files of a";
+  EXPECT_EQ(files[0]->records, 5u) << "the file must contain all blob files of key a";
   EXPECT_EQ(files[1]->records, 2u);
   EXPECT_EQ(files[2]->records, 1u);
   EXPECT_LE(files[0]->upper, files[1]->lower);
@@ -282,7 +282,7 @@ TEST_F(ValueOutputTest, CompactionsMoveOutWhatATableAsksForSince) {
   const uint64_t b = tree_.version()->value_files.begin()->first.number;
   const CompactionOutput output = tree_.Compact(tree_.PlanLevels(0, 1));
   ASSERT_EQ(output.value_files.size(), 1u);
-  EXPECT_EQ(output.value_files[0]->records, 1u) << "b stays where it is";
+  EXPECT_EQ(output.value_files[0]->records, 1u) << "value b must stay in its file";
   EXPECT_EQ(TreeForTest::Dump(*output.files.at(0)),
             "reference a=" + std::to_string(output.value_files[0]->id.number) +
                 "\nreference b=" + std::to_string(b) + "\n");
@@ -314,7 +314,8 @@ TEST_F(ValueOutputTest, CompactionsDropExpiredValuesUnread) {
   EXPECT_EQ(tree_.Get(K("dead", 8)), nullptr);
   EXPECT_EQ(*tree_.Get(K("live")), Stamp(1001) + rest);
   ASSERT_NE(tree_.Get(K("live", 8)), nullptr);
-  EXPECT_EQ(tree_.version()->blob_files.begin()->second->records, 2u) << "of four";
+  EXPECT_EQ(tree_.version()->blob_files.begin()->second->records, 2u)
+      << "two of the four values have expired";
 }
 
 // If older records may exist, an expired reference must keep hiding them.
@@ -332,7 +333,7 @@ TEST_F(ValueOutputTest, AnExpiredReferenceBecomesADeletionAboveOlderRecords) {
   const CompactionOutput output = tree_.Compact(tree_.PlanLevels(0, 1));
   EXPECT_EQ(TreeForTest::Dump(*output.files.at(0)), "delete k\n");
   EXPECT_EQ(tree_.Get(K("k")), nullptr);
-  EXPECT_EQ(tree_.version()->value_files.size(), 1u) << "the older one's";
+  EXPECT_EQ(tree_.version()->value_files.size(), 1u) << "the file must hold the older value";
 }
 
 }  // namespace

@@ -155,12 +155,13 @@ TEST_F(VolumeTest, ABegunWriteThatFailsIsToldByTheNextCall) {
   ASSERT_TRUE((*file)->Append(Content(4096, 1)).ok());
   ASSERT_TRUE((*file)->Flush().ok());
   disk_->FailAt(disk_->calls() + 1, false);
-  ASSERT_TRUE((*file)->Append(Content((8 << 10) - 4096, 2)).ok()) << "it only begins";
+  ASSERT_TRUE((*file)->Append(Content((8 << 10) - 4096, 2)).ok())
+      << "the failing write only begins here";
   Status told = (*file)->Flush();
   if (told.ok()) told = (*file)->Append("x");
   EXPECT_TRUE(told.IsIOError()) << told.ToString();
   EXPECT_NE(told.message().find("write to"), std::string::npos) << told.ToString();
-  EXPECT_TRUE((*file)->Close().IsIOError()) << "the first error stays";
+  EXPECT_TRUE((*file)->Close().IsIOError()) << "the file must keep returning the first error";
 }
 
 // Whole blocks are read straight into aligned memory, everything else through an aligned buffer.
@@ -182,7 +183,8 @@ TEST_F(VolumeTest, AnyMemoryIsReadInto) {
         ASSERT_TRUE((*file)->Read(from, length, memory.data() + shift).ok());
         ASSERT_EQ(std::string_view(memory.data() + shift, length), content.substr(from, length))
             << shift << " " << from << " " << length;
-        ASSERT_EQ(memory.data()[shift + length], 0x5a) << "more was written than asked for";
+        ASSERT_EQ(memory.data()[shift + length], 0x5a)
+            << "the read must not write beyond the requested length";
       }
     }
   }
@@ -496,8 +498,9 @@ TEST_F(VolumeTest, DamagedTransactionsThatWereSyncedAreToldWithTheirOffset) {
   EXPECT_TRUE(Reread().IsCorruption());
 }
 
-// Two power cuts. Transactions after a jump that the first cut took away remain in the extent to
-// which the journal continues later. They declare numbers that are used again to have been synced.
+// Two power cuts. The first one loses a jump of the journal but not the transactions after it. They
+// stay in the extent to which the journal jumps again later. They declare sequence numbers as
+// synced that are used a second time.
 TEST_F(VolumeTest, WhatAnEarlierStartLeftInAnExtentSaysNothingOfTheJournal) {
   Format(64, 32, 64 << 10);
   ASSERT_TRUE(Mount().ok());
@@ -531,8 +534,9 @@ TEST_F(VolumeTest, WhatAnEarlierStartLeftInAnExtentSaysNothingOfTheJournal) {
   EXPECT_GT(last->end.start.sequence >> 32, after->end.start.sequence >> 32);
 }
 
-// A crash took the first of two transactions. The next mount writes another one in its place, and
-// the second, which has the right number, remains behind that.
+// A crash lost the first of two transactions but not the second. The next mount writes another
+// transaction in place of the first. The second one, which has the expected number, still follows
+// it.
 TEST_F(VolumeTest, ATransactionOfAnEarlierMountDoesNotContinueTheJournal) {
   Format(64, 32, 64 << 10);
   ASSERT_TRUE(Mount().ok());

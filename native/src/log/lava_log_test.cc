@@ -173,7 +173,7 @@ TEST_F(LavaLogTest, MaintenanceRunsAtOnceOrLater) {
       }
     }
     if (executor == &later) {
-      EXPECT_EQ(later.pending(), 1u) << "one job, however much is to be done";
+      EXPECT_EQ(later.pending(), 1u) << "there must be only one job, however much work there is";
       later.RunUntilIdle();
     }
     const LavaLog::Statistics statistics = log_->statistics();

@@ -117,7 +117,8 @@ TEST(BlobFiles, AnInputThatLeftFailsTheEditAndChangesNothing) {
   blob_files.RemoveKeys(0, first);
   VersionEdit late;
   late.values_removed = {IdOf(2)};
-  EXPECT_TRUE(blob_files.Try(late).IsInvalidArgument()) << "it went with its blob file";
+  EXPECT_TRUE(blob_files.Try(late).IsInvalidArgument())
+      << "the value file was removed together with its blob file";
 }
 
 TEST(BlobFiles, AValueFileIsAddedOnce) {
@@ -133,7 +134,8 @@ TEST(BlobFiles, AValueFileIsAddedOnce) {
   twice.values_added.push_back({NewValueFile(5, 1, 1), {}});
   twice.values_added[0].file->blob_files[0].blob_file = IdOf(2);
   twice.values_added[0].locations = {{IdOf(2), "a", "d"}, {IdOf(2), "a", "c"}};
-  EXPECT_TRUE(blob_files.Try(twice).IsInvalidArgument()) << "one blob file twice from one bound on";
+  EXPECT_TRUE(blob_files.Try(twice).IsInvalidArgument())
+      << "two locations of one blob file begin at the same bound";
   EXPECT_EQ(blob_files.Values(), before);
 }
 
@@ -253,7 +255,8 @@ TEST(BlobFiles, LocationsBeyondTheirFileAreRefused) {
   EXPECT_TRUE(decodes({IdOf(2), "c", "ma"}).IsCorruption());
   EXPECT_TRUE(decodes({IdOf(2), "d", "d"}).IsCorruption());
   EXPECT_TRUE(decodes({IdOf(2), "e", "d"}).IsCorruption());
-  EXPECT_TRUE(decodes({IdOf(5), "c", "m"}).IsCorruption()) << "not a blob file that it holds";
+  EXPECT_TRUE(decodes({IdOf(5), "c", "m"}).IsCorruption())
+      << "the file does not hold this blob file";
 }
 
 TEST(BlobFiles, SharesThatDoNotAscendAreRefused) {
@@ -277,7 +280,8 @@ TEST(BlobFiles, CountsBeyondTheBytesAreRefused) {
   std::string bytes;
   EncodeEdit(edit, &bytes);
   ASSERT_TRUE(Decode(bytes, &decoded).ok());
-  ASSERT_TRUE(bytes.ends_with(std::string(2, '\0'))) << "no blob files, no locations";
+  ASSERT_TRUE(bytes.ends_with(std::string(2, '\0')))
+      << "the encoding must end with no blob files and no locations";
   std::string huge;
   PutVarint64(&huge, uint64_t{1} << 60);
   const std::string head = bytes.substr(0, bytes.size() - 2);
@@ -324,7 +328,8 @@ TEST(BlobFiles, WhatExpiredIsMarkedAsLongAsItIsNamed) {
   blob_files.Apply(edit);
   const auto& version = blob_files.version();
   EXPECT_TRUE(version.value_files.empty());
-  ASSERT_EQ(version.blob_files.size(), 1u) << "one that nothing names is not brought up";
+  ASSERT_EQ(version.blob_files.size(), 1u)
+      << "a mark must not bring back a blob file without references";
   const std::map<uint64_t, int64_t> marks{{5, 70}, {6, 50}};
   EXPECT_EQ(version.blob_files.at(IdOf(2))->expired_to_ms, marks);
 

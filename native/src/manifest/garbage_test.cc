@@ -66,7 +66,7 @@ TEST(Garbage, InheritedValuesGiveBounds) {
   blob_files.Flush(WholeOf(KeyFileOf(1, {{IdOf(2), 10, 1000}})), {NewValueFile(2, 10, 1000)});
   blob_files.Replace({2}, {{ValueFileOf(5, "a", "z", {{IdOf(2), 7, 700}}), {{IdOf(2), "a", "z"}}}});
   EXPECT_EQ(GarbageIn(blob_files, 5), (Numbers{700, 0, 0, 700}))
-      << "references name 1000 bytes, 300 of them are stale";
+      << "of the 1000 bytes that references name, 300 are stale";
   const KeyFileEntry old = blob_files.version().levels[0][0];
   VersionEdit compaction;
   compaction.Remove(0, old);
@@ -75,7 +75,8 @@ TEST(Garbage, InheritedValuesGiveBounds) {
   EXPECT_EQ(GarbageIn(blob_files, 5), (Numbers{700, 200, 200, 700}));
 }
 
-// Which of its files held a dead value is unknown: garbage is divided by each file's bytes.
+// The file that held a dead value is unknown. Garbage is divided in proportion to each file's
+// bytes.
 TEST(Garbage, OfABlobFileInSeveralFilesIsSharedOut) {
   BlobFilesForTest blob_files;
   const KeyFileEntry keys = WholeOf(KeyFileOf(1, {{IdOf(2), 10, 1000}}));
@@ -128,7 +129,7 @@ TEST(Garbage, ValuesThatNoLocationLeadsToAreGarbageWhole) {
        {ValueFileOf(6, "a", "z", {{IdOf(3), 6, 600}}), {{IdOf(3), "a", "z"}}}});
   EXPECT_EQ(GarbageIn(blob_files, 5), (Numbers{1000, 600, 600, 1000}));
   EXPECT_EQ(GarbageIn(blob_files, 6), (Numbers{600, 0, 0, 600}));
-  // Only the other blob file changes. Nothing leads from it to file 5.
+  // Only the other blob file changes. It has no location in file 5.
   VersionEdit compaction;
   compaction.Remove(0, named);
   compaction.Add(1, WholeOf(KeyFileOf(7, {{IdOf(2), 4, 400}, {IdOf(3), 1, 100}})));

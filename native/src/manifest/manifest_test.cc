@@ -50,7 +50,7 @@ TEST_F(ManifestTest, RecoversWhatWasLoggedAndRollsOver) {
   auto manifest = Manifest::Fresh(Options());
   for (uint64_t n = 1; n <= 60; ++n) ASSERT_TRUE(AddFile(manifest.get(), n).ok());
   EXPECT_GT(manifest->number(), 2u);
-  EXPECT_EQ(memory_.Paths().size(), 2u) << "CURRENT and one manifest";
+  EXPECT_EQ(memory_.Paths().size(), 2u) << "only CURRENT and one manifest may exist";
   Result<std::unique_ptr<Manifest>> again = Manifest::Recover(Options());
   ASSERT_TRUE(again.ok()) << again.status().ToString();
   const auto& level = (*again)->state().version->levels[0];

@@ -41,7 +41,7 @@ TEST(OnDemandReader, ThreadsSetAndReadAtOnce) {
       const int* seen = nullptr;
       while ((seen = reader.get()) == nullptr) std::this_thread::yield();
       EXPECT_TRUE(*seen == 1 || *seen == 2);
-      EXPECT_EQ(seen, reader.get()) << "the first reader stays";
+      EXPECT_EQ(seen, reader.get()) << "the first reader must stay";
     });
     for (std::thread& thread : threads) thread.join();
   }

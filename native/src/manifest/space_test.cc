@@ -48,7 +48,7 @@ TEST(Space, ARecordThatPassesOneLevelMayMeetAnOlderOneInTheNext) {
   EXPECT_EQ(met.Hiding(0, 3), 0.75);
   EXPECT_EQ(met.Hiding(2, 3), 0.5);
   EXPECT_EQ(met.Hiding(3, 3), 0);
-  EXPECT_EQ(MetBelow().Hiding(1, 2), 1) << "as long as nothing is known";
+  EXPECT_EQ(MetBelow().Hiding(1, 2), 1) << "the estimate must be 1 while nothing is known";
 }
 
 TEST(Space, OneRunHidesNothing) {

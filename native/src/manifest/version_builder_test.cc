@@ -197,7 +197,7 @@ TEST(VersionBuilder, ABlobFileWhoseCountsRemainIsNotCopied) {
   EXPECT_EQ(after->blob_files.at(IdOf(11))->records, 1u);
   EXPECT_EQ(after->blob_files.at(IdOf(11))->locations.data(),
             before->blob_files.at(IdOf(11))->locations.data())
-      << "the locations are shared";
+      << "both versions must share the locations";
 }
 
 TEST(VersionBuilder, LeavesOlderVersionsAsTheyWere) {

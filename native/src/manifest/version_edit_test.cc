@@ -84,7 +84,7 @@ TEST(VersionEdit, SnapshotSurvivesEncoding) {
   EXPECT_EQ(again.entries_released, 34u);
   VersionEdit back;
   back.entries_released = 33;
-  EXPECT_FALSE(ApplyEdit(back, &again).ok()) << "it never goes back";
+  EXPECT_FALSE(ApplyEdit(back, &again).ok()) << "entries_released must never decrease";
 }
 
 std::shared_ptr<ValueFileMeta> ValueFile(uint64_t number) {
@@ -122,7 +122,8 @@ TEST(VersionEdit, ValueFilesKeepLevelAndGroup) {
     EXPECT_EQ(decoded.values_added[i].locations.size(), 1u);
   }
   const auto other = ValueFile(1);
-  EXPECT_TRUE(files.Intern(other).status().IsCorruption()) << "without its level and group";
+  EXPECT_TRUE(files.Intern(other).status().IsCorruption())
+      << "the same file must not be known with another level and group";
 }
 
 TEST(VersionEdit, ALevelOrGroupThatCannotBeIsCorruption) {

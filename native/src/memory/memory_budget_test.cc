@@ -36,10 +36,11 @@ TEST(MemoryBudget, ARefusedChargeCountsNowhere) {
   slot.SetLimit(60);
   MemoryCounter* scans = instance.counter(kScans);
   EXPECT_TRUE(scans->TryCharge(60));
-  EXPECT_FALSE(scans->TryCharge(1)) << "the slot's limit";
+  EXPECT_FALSE(scans->TryCharge(1)) << "the limit of the slot is reached";
   EXPECT_TRUE(process.counter(kScans)->TryCharge(30));
   scans->Release(20);
-  EXPECT_FALSE(scans->TryCharge(31)) << "the process's limit, though the slot is below its own";
+  EXPECT_FALSE(scans->TryCharge(31))
+      << "the limit of the process is reached, although the slot is below its own";
   EXPECT_EQ(instance.total().used(), 40u);
   EXPECT_EQ(slot.total().used(), 40u);
   EXPECT_EQ(process.total().used(), 70u);
@@ -49,7 +50,7 @@ TEST(MemoryBudget, ARefusedChargeCountsNowhere) {
   scans->Charge(1000);
   EXPECT_FALSE(scans->TryCharge(1));
   scans->Release(1000);
-  EXPECT_FALSE(scans->TryCharge(UINT64_MAX)) << "no sum wraps";
+  EXPECT_FALSE(scans->TryCharge(UINT64_MAX)) << "the sum must not wrap around";
 }
 
 TEST(MemoryBudget, ALimitMayBeLoweredBelowWhatIsUsed) {
@@ -80,7 +81,8 @@ TEST(MemoryBudget, TellsOfChargesBelowBeforeTheirMemoryIsThere) {
   EXPECT_TRUE(process.counter(kMemtables)->TryCharge(2));
   instance.counter(kScans)->Release(5);
   EXPECT_EQ(observer.seen, (std::vector<uint64_t>{5, 7}));
-  EXPECT_EQ(observer.charged, (std::vector<uint64_t>{0, 5})) << "memory is freed first";
+  EXPECT_EQ(observer.charged, (std::vector<uint64_t>{0, 5}))
+      << "the observer must be called before the charge counts, so that it can free memory first";
   EXPECT_EQ(process.charged(), 2u);
 }
 

@@ -140,7 +140,8 @@ TEST(PagePool, KeepsWhatTheLimitAllows) {
   EXPECT_EQ(pool.statistics().kept_bytes, 16u << 20);
   EXPECT_EQ(resident_bytes(), 16u << 20);
   pool.Fit();
-  EXPECT_EQ(pool.statistics().kept_bytes, 16u << 20) << "the limit allows it";
+  EXPECT_EQ(pool.statistics().kept_bytes, 16u << 20)
+      << "the limit allows the pool to keep this memory";
   limit.bytes = 12 << 20;
   pool.Fit();
   EXPECT_EQ(pool.statistics().kept_bytes, limit.bytes - PagePool::kFitBytes);
@@ -226,7 +227,7 @@ TEST(PagePool, WhatIsUsedAndKeptIsWhatIsResident) {
   }
   const PagePool::Statistics s = pool.statistics();
   EXPECT_EQ(resident * kPage, s.used_bytes + s.kept_bytes);
-  EXPECT_EQ(s.reserved_bytes, ranges_bytes) << "one range is enough";
+  EXPECT_EQ(s.reserved_bytes, ranges_bytes) << "no range without memory in use may stay reserved";
   EXPECT_GT(s.returned_bytes, 0u);
   for (const auto& [memory, bytes] : held) pool.Free(memory, bytes);
 }
@@ -279,7 +280,8 @@ TEST(PagePool, PagesThatTheKernelDoesNotTakeBackAreKeptAndUsedAgain) {
   pool.Fit();
   EXPECT_GT(pool.statistics().refusals, 0u);
   EXPECT_EQ(pool.statistics().used_bytes, 0u);
-  EXPECT_EQ(pool.statistics().kept_bytes, pieces.size() * kMax) << "resident, whatever the limit";
+  EXPECT_EQ(pool.statistics().kept_bytes, pieces.size() * kMax)
+      << "the pages stay resident, whatever the limit is";
   // Zeroed on request, although the memory is reused.
   char* const again = pool.Allocate(kMax, /*zeroed=*/true);
   EXPECT_TRUE(std::all_of(again, again + kMax, [](char c) { return c == 0; }));

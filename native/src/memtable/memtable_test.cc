@@ -297,7 +297,8 @@ TEST(MemTable, AReplacedTailGivesItsMemoryBack) {
     EXPECT_TRUE(table->Tail(key, element.size() + 1'300).empty());
     table->ReplaceTail(key, element.size(), std::string(60, 'r'));
   }
-  EXPECT_LT(counter.used(), 2u << 20) << "500 elements are 10 million bytes";
+  EXPECT_LT(counter.used(), 2u << 20)
+      << "without the replacement, the elements would take 10 million bytes";
   EXPECT_EQ(table->live_bytes(), 2000u * 60 + 500 * 7 - 10 * 2 - 90);
   Lookup lookup("list7", 0);
   table->Get(&lookup);
@@ -419,7 +420,8 @@ TEST(MemTable, TombstonesAreCharged) {
     const std::string key = std::to_string(10000 + i) + pad;
     table->DeleteRange(key, key + "x");
   }
-  EXPECT_GT(counter.used(), before + 2 * 1000 * 1000) << "two keys each";
+  EXPECT_GT(counter.used(), before + 2 * 1000 * 1000)
+      << "each tombstone must be charged with two keys";
   EXPECT_EQ(counter.used(), table->arena_bytes());
   table->DeleteRange("1", "2");  // replaces all other tombstones
   EXPECT_LT(counter.used(), before + 200 * 1000);

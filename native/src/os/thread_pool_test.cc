@@ -44,12 +44,12 @@ TEST(ThreadPoolTest, AJobWithoutAThreadGetsOneLater) {
   pool->Submit([&] { gate.Pass(); });
   EXPECT_EQ(starts, 1);
   pool->RetryThreads();
-  EXPECT_EQ(starts, 2) << "and fails again";
+  EXPECT_EQ(starts, 2) << "RetryThreads() must try to start a thread, which fails again";
   refuse = false;
   pool->RetryThreads();
   gate.WaitFor(1);
   pool->RetryThreads();
-  EXPECT_EQ(starts, 3) << "nothing waits";
+  EXPECT_EQ(starts, 3) << "no job waits for a thread";
 
   // The next Submit also starts the thread that the previous one could not start.
   auto other = ThreadPool::New(2, [&](std::function<void()> body) {

@@ -37,7 +37,8 @@ TEST(CollectionEffort, UploadsRaiseTheThresholdToTheSameCostForAFreedByte) {
       JudgeCollectionEffort({.garbage_percent = 25, .jobs_max = 1, .upload_cost_percent = 100});
   // Cost of a freed byte: 0.75 / 0.25 = 3 without uploads, 2 * 0.6 / 0.4 = 3 with uploads.
   EXPECT_EQ(effort.checkpoint_percent, 40u);
-  EXPECT_EQ(effort.garbage_percent, 25u) << "of what is not uploaded yet";
+  EXPECT_EQ(effort.garbage_percent, 25u)
+      << "files that are not uploaded yet must keep the configured threshold";
   const CollectionEffort full = JudgeCollectionEffort(
       {.garbage_percent = 25, .fullness = 1, .jobs_max = 1, .upload_cost_percent = 100});
   EXPECT_EQ(full.garbage_percent, kGarbagePercentMin);
@@ -47,7 +48,7 @@ TEST(CollectionEffort, UploadsRaiseTheThresholdToTheSameCostForAFreedByte) {
 TEST(CollectionEffort, ARatioLetsGarbageGatherUntilItIsNearlyUsedUp) {
   CollectionEffortInput input{.garbage_percent = 25, .allowed_percent = 33, .jobs_max = 1};
   EXPECT_EQ(JudgeCollectionEffort(input).garbage_percent, 90u)
-      << "but for what is almost all garbage";
+      << "only files that are almost all garbage must be collected";
   input.fullness = 0.375;
   EXPECT_EQ(JudgeCollectionEffort(input).garbage_percent, 70u);
   input.fullness = 0.75;

@@ -85,41 +85,42 @@ TEST(CompactionPicker, Pick) {
       {"below the trigger", "L0 a-b:1 a-b:1 a-b:1\nL1", "none"},
       {"L0 takes all of L0 and what overlaps in L1",
        "L0 c-d:1 a-b:1 e-f:1 a-c:1\nL1 a-b:5 e-g:5 x-y:5\nL2", "L0[0 1 2 3] L1[0 1] -> L1"},
-      {"a gap in L1 is not filled from outside the hull",
+      {"files of L1 outside the range of L0 are not taken",
        "L0 c-d:1 c-d:1 c-d:1 c-d:1\nL1 a-b:5 e-g:5\nL2", "L0[0 1 2 3] -> L1"},
       {"upper bounds are exclusive", "L0 b-c:1 b-c:1 b-c:1 b-c:1\nL1 a-b:5 c-d:5\nL2",
        "L0[0 1 2 3] -> L1"},
-      {"no end meets everything behind", "L0 b--:1 b-c:1 b-c:1 b-c:1\nL1 a-b:5 c-d:5 y--:5\nL2",
-       "L0[0 1 2 3] L1[1 2] -> L1"},
+      {"a file without an upper bound overlaps all later files",
+       "L0 b--:1 b-c:1 b-c:1 b-c:1\nL1 a-b:5 c-d:5 y--:5\nL2", "L0[0 1 2 3] L1[1 2] -> L1"},
       {"L0 waits for its own compaction", "L0 a-b:1 a-b:1 a-b:1 a-b:1*\nL1\nL2", "none"},
-      {"L0 waits when told", "l0-busy\nL0 a-b:1 a-b:1 a-b:1 a-b:1\nL1\nL2", "none"},
+      {"L0 waits while it is marked as busy", "l0-busy\nL0 a-b:1 a-b:1 a-b:1 a-b:1\nL1\nL2",
+       "none"},
       {"L0 waits for busy files of L1", "L0 a-b:1 a-b:1 a-b:1 a-b:1\nL1 a-b:5*\nL2", "none"},
       {"L1 exactly full", "L0\nL1 a-b:50 b-c:50\nL2", "none"},
-      {"a file that meets nothing moves", "L0\nL1 a-b:60 b-c:60\nL2 a-b:10",
+      {"a file without overlap is moved", "L0\nL1 a-b:60 b-c:60\nL2 a-b:10",
        "L1[1] -> L2 move cursor c"},
       {"a clipped file is rewritten", "L0\nL1 a-b:60 b-c:60~\nL2 a-b:10", "L1[1] -> L2 cursor c"},
-      {"least overlap for its bytes", "L0\nL1 a-b:60 c-d:60 e-f:60\nL2 a-b:50 c-d:20 e-f:30",
-       "L1[1] L2[1] -> L2 cursor d"},
-      {"the cursor goes round", "cursor 1 f\nL0\nL1 a-b:60 c-d:60 e-f:60\nL2 a-b:9 c-d:9 e-f:9",
+      {"the file with the least overlap for its bytes is chosen",
+       "L0\nL1 a-b:60 c-d:60 e-f:60\nL2 a-b:50 c-d:20 e-f:30", "L1[1] L2[1] -> L2 cursor d"},
+      {"the cursor wraps around", "cursor 1 f\nL0\nL1 a-b:60 c-d:60 e-f:60\nL2 a-b:9 c-d:9 e-f:9",
        "L1[0] L2[0] -> L2 cursor b"},
-      {"the cursor goes on", "cursor 1 b\nL0\nL1 a-b:60 c-d:60 e-f:60\nL2 a-b:9 c-d:9 e-f:9",
+      {"the cursor advances", "cursor 1 b\nL0\nL1 a-b:60 c-d:60 e-f:60\nL2 a-b:9 c-d:9 e-f:9",
        "L1[1] L2[1] -> L2 cursor d"},
-      {"busy files are passed by", "L0\nL1 a-b:60 c-d:60* e-f:60\nL2 a-b:9* c-d:9 e-f:9",
+      {"busy files are skipped", "L0\nL1 a-b:60 c-d:60* e-f:60\nL2 a-b:9* c-d:9 e-f:9",
        "L1[2] L2[2] -> L2 cursor f"},
-      {"busy bytes count no more", "L0\nL1 a-b:60* c-d:60\nL2", "none"},
-      {"neighbours over one file below go together",
+      {"busy bytes no longer count", "L0\nL1 a-b:60* c-d:60\nL2", "none"},
+      {"neighbours above one common file are compacted together",
        "L0\nL1 a-b:8 b-c:8 c-d:8 e-f:90\nL2 a-d:9 e-f:900", "L1[0 1 2] L2[0] -> L2 cursor d"},
-      {"the highest score first", "L0 a-b:1 a-b:1 a-b:1 a-b:1\nL1 a-b:300\nL2",
+      {"the level with the highest score comes first", "L0 a-b:1 a-b:1 a-b:1 a-b:1\nL1 a-b:300\nL2",
        "L1[0] -> L2 move cursor b"},
-      {"a move before what is more urgent",
+      {"a move comes before more urgent work",
        "L0 a-b:20 a-b:20 a-b:20 a-b:20 a-b:20 a-b:20 a-b:20 a-b:20\nL1 a-b:110\nL2",
        "L1[0] -> L2 move cursor b"},
-      {"no move without need", "L0 a-b:20 a-b:20 a-b:20 a-b:20\nL1 a-b:90\nL2",
+      {"nothing is moved without need", "L0 a-b:20 a-b:20 a-b:20 a-b:20\nL1 a-b:90\nL2",
        "L0[0 1 2 3] L1[0] -> L1"},
-      {"the next best when the best must wait",
+      {"the next best level is taken when the best must wait",
        "L0 a-b:1 a-b:1 a-b:1 a-b:1\nL1 a-b:1\nL2 q-r:2000* s-t:5000*\nL3",
        "L0[0 1 2 3] L1[0] -> L1"},
-      {"the last level stays", "L0\nL1 a-b:900000", "none"},
+      {"files of the last level stay", "L0\nL1 a-b:900000", "none"},
   };
   for (const PickRow& row : rows) {
     const Tree tree(row.tree);
@@ -133,9 +134,11 @@ TEST(CompactionPicker, SmallL0WaitsForMoreAboveALargeL1) {
     options.l0_trigger_max = most;
     return L0Trigger(Tree(text).view, options);
   };
-  EXPECT_EQ(trigger("L0 a-b:5 a-b:4\nL1 a-b:99\nL2"), 4u) << "L1 is not much more";
+  EXPECT_EQ(trigger("L0 a-b:5 a-b:4\nL1 a-b:99\nL2"), 4u)
+      << "L1 is not large enough compared to L0";
   EXPECT_EQ(trigger("L0 a-b:5 a-b:4\nL1 a-b:100\nL2"), 16u);
-  EXPECT_EQ(trigger("L0 a-b:5+2000 a-b:4+1991\nL1 a-b:100\nL2"), 4u) << "little beside the values";
+  EXPECT_EQ(trigger("L0 a-b:5+2000 a-b:4+1991\nL1 a-b:100\nL2"), 4u)
+      << "the files of L1 are small compared to the values of L0";
   EXPECT_EQ(trigger("L0 a-b:5+2000 a-b:4+1990\nL1 a-b:100\nL2"), 16u);
   EXPECT_EQ(trigger("L0 a-b:1\nL1 a-b:100\nL2", 10), 10u);
   EXPECT_EQ(trigger("L0 a-b:1\nL1 a-b:100\nL2", 2), 4u);
@@ -152,7 +155,7 @@ TEST(CompactionPicker, SmallL0WaitsForMoreAboveALargeL1) {
   options.level1_bytes = 1000;
   EXPECT_EQ(ToText(PickCompaction(Tree(text + "\nL1 a-b:1000\nL2").view, options)).substr(0, 8),
             "L0[0 1 2")
-      << "in L0 meanwhile";
+      << "small files of L0 must be combined meanwhile";
   EXPECT_EQ(
       ToText(PickCompaction(Tree(text + " a-b:1\nL1 a-b:1000\nL2").view, options)).substr(0, 8),
       "L0[0 1 2");
@@ -161,22 +164,22 @@ TEST(CompactionPicker, SmallL0WaitsForMoreAboveALargeL1) {
 TEST(CompactionPicker, SmallFilesOfAWaitingL0BecomeOne) {
   const PickRow rows[] = {
       {"too few", "L0 a-b:1 a-b:1 a-b:1\nL1 a-b:90\nL2", "none"},
-      {"all of about one size", "L0 a-b:2 a-b:1 a-b:2 a-b:1 a-b:1\nL1 a-b:90\nL2",
+      {"all files have about the same size", "L0 a-b:2 a-b:1 a-b:2 a-b:1 a-b:1\nL1 a-b:90\nL2",
        "L0[0 1 2 3 4] -> L0"},
-      {"not what was combined before", "L0 a-b:1 a-b:1 a-b:1 a-b:1 a-b:4\nL1 a-b:90\nL2",
-       "L0[0 1 2 3] -> L0"},
+      {"a file that was combined before is left out",
+       "L0 a-b:1 a-b:1 a-b:1 a-b:1 a-b:4\nL1 a-b:90\nL2", "L0[0 1 2 3] -> L0"},
       {"the newest row", "L0 a-b:1 a-b:1 a-b:1 a-b:1 a-b:4 a-b:4 a-b:4 a-b:4\nL1 a-b:390\nL2",
        "L0[0 1 2 3] -> L0"},
-      {"an older row, when the newest is too short",
+      {"an older row is taken when the newest is too short",
        "L0 a-b:1 a-b:1 a-b:1 a-b:4 a-b:4 a-b:4 a-b:5\nL1 a-b:390\nL2", "L0[3 4 5 6] -> L0"},
       {"a smaller file ends the row", "L0 a-b:4 a-b:4 a-b:4 a-b:1 a-b:4\nL1 a-b:390\nL2", "none"},
       {"L0 that is due goes to L1", "L0 a-b:3 a-b:3 a-b:3 a-b:3\nL1 a-b:90\nL2",
        "L0[0 1 2 3] L1[0] -> L1"},
-      {"a deeper level first", "L0 a-b:1 a-b:1 a-b:1 a-b:1\nL1 a-b:590\nL2 a-b:9",
+      {"a deeper level comes first", "L0 a-b:1 a-b:1 a-b:1 a-b:1\nL1 a-b:590\nL2 a-b:9",
        "L1[0] L2[0] -> L2 cursor b"},
-      {"waits for a compaction of L0", "l0-busy\nL0 a-b:1 a-b:1 a-b:1 a-b:1\nL1 a-b:390\nL2",
-       "none"},
-      {"files of no bytes", "L0 a-b:0 a-b:0 a-b:0 a-b:0\nL1 a-b:90\nL2", "L0[0 1 2 3] -> L0"},
+      {"combining waits for a compaction of L0",
+       "l0-busy\nL0 a-b:1 a-b:1 a-b:1 a-b:1\nL1 a-b:390\nL2", "none"},
+      {"the files have no bytes", "L0 a-b:0 a-b:0 a-b:0 a-b:0\nL1 a-b:90\nL2", "L0[0 1 2 3] -> L0"},
   };
   PickerOptions options = Options();
   options.level1_bytes = 500;
@@ -192,11 +195,11 @@ TEST(CompactionPicker, All) {
   const PickRow rows[] = {
       {"empty", "L0\nL1\nL2", "none"},
       {"only L0", "L0 a-b:1 a-b:1\nL1\nL2", "L0[0 1] -> L1"},
-      {"all levels into the last that is used", "L0 a-b:1\nL1 c-d:1\nL2 a-b:1 e-f:1\nL3",
+      {"all levels go to the last level in use", "L0 a-b:1\nL1 c-d:1\nL2 a-b:1 e-f:1\nL3",
        "L0[0] L1[0] L2[0 1] -> L2"},
-      {"one level is done", "L0\nL1\nL2 a-b:1 b-c:1", "none"},
+      {"a single level needs no work", "L0\nL1\nL2 a-b:1 b-c:1", "none"},
       {"clipped files are rewritten", "L0\nL1\nL2 a-b:1~ b-c:1", "L2[0 1] -> L2"},
-      {"waits for running ones", "L0 a-b:1\nL1 a-b:1*", "wait"},
+      {"the request waits for running compactions", "L0 a-b:1\nL1 a-b:1*", "wait"},
   };
   for (const PickRow& row : rows) {
     const Tree tree(row.tree);
@@ -209,17 +212,18 @@ TEST(CompactionPicker, All) {
 TEST(CompactionPicker, Exposing) {
   const PickRow rows[] = {
       {"empty", "L0\nL1", "none"},
-      {"one run hides nothing", "L0\nL1\nL2 a-b:900 c-d:900", "none"},
-      {"one file of L0 hides nothing", "L0 a-b:1\nL1", "none"},
+      {"a single run hides nothing", "L0\nL1\nL2 a-b:900 c-d:900", "none"},
+      {"a single file of L0 hides nothing", "L0 a-b:1\nL1", "none"},
       {"files of L0 hide each other", "L0 a-b:1 a-b:1\nL1", "L0[0 1] -> L1"},
-      {"the level with most bytes", "L0 a-b:5\nL1 a-c:20 c-e:10\nL2 a-f:90",
+      {"the level with the most bytes is taken", "L0 a-b:5\nL1 a-c:20 c-e:10\nL2 a-f:90",
        "L1[0 1] L2[0] -> L2 cursor e"},
-      {"values count where their references are", "L0 a-b:1+1000\nL1 a-c:20+30\nL2 a-f:90",
+      {"values count at the level of their references", "L0 a-b:1+1000\nL1 a-c:20+30\nL2 a-f:90",
        "L0[0] L1[0] -> L1"},
-      {"the next one where that is busy", "L0 a-b:1+1000*\nL1 a-c:20+30 x-y:9\nL2 a-f:90",
-       "L1[1] -> L2 move cursor y"},
-      {"what is under way counts no more", "L0 a-b:5\nL1 c-e:20*\nL2 a-f:90", "L0[0] -> L1 move"},
-      {"waits for busy files below", "L0\nL1 c-e:20\nL2 a-f:90*", "none"},
+      {"the next level is taken when the best one is busy",
+       "L0 a-b:1+1000*\nL1 a-c:20+30 x-y:9\nL2 a-f:90", "L1[1] -> L2 move cursor y"},
+      {"files of running compactions no longer count", "L0 a-b:5\nL1 c-e:20*\nL2 a-f:90",
+       "L0[0] -> L1 move"},
+      {"the compaction waits for busy files below", "L0\nL1 c-e:20\nL2 a-f:90*", "none"},
   };
   for (const PickRow& row : rows) {
     Tree tree(row.tree);
@@ -235,10 +239,11 @@ TEST(CompactionPicker, PendingBytes) {
   };
   const PendingRow rows[] = {
       {"in shape", "L0 a-b:9\nL1 a-b:100\nL2", 0},
-      {"L0 is due: it and L1", "L0 a-b:5 a-b:5 a-b:5 a-b:5\nL1 a-b:30\nL2", 50},
-      {"too much in L1, nothing below", "L0\nL1 a-b:150\nL2", 50},
-      {"too much in L1, twice as much below", "L0\nL1 a-b:150\nL2 a-b:300", 150},
-      {"what L0 pushes down counts", "L0 a-b:20 a-b:20 a-b:20 a-b:20\nL1 a-b:70\nL2", 200},
+      {"L0 is due and is merged with L1", "L0 a-b:5 a-b:5 a-b:5 a-b:5\nL1 a-b:30\nL2", 50},
+      {"L1 is too large, and no data is below it", "L0\nL1 a-b:150\nL2", 50},
+      {"L1 is too large, and twice as much is below it", "L0\nL1 a-b:150\nL2 a-b:300", 150},
+      {"bytes that L0 moves down count in L1", "L0 a-b:20 a-b:20 a-b:20 a-b:20\nL1 a-b:70\nL2",
+       200},
   };
   for (const PendingRow& row : rows) {
     const Tree tree(row.tree);

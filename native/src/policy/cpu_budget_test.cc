@@ -22,7 +22,7 @@ TEST(CpuBudget, DebtIsPaidAtItsRate) {
   budget.SetCores(0.5, 10 * kSecond);
   const uint64_t burst = kSecond / 8;  // a quarter of a second's worth
   budget.Charge(burst, false, 10 * kSecond);
-  EXPECT_EQ(budget.PaidInUs(10 * kSecond), 0u) << "what was earned may be used up";
+  EXPECT_EQ(budget.PaidInUs(10 * kSecond), 0u) << "the time earned so far must be usable at once";
   budget.Charge(1000, false, 10 * kSecond);
   EXPECT_EQ(budget.PaidInUs(10 * kSecond), 2000u);
   EXPECT_EQ(budget.PaidInUs(10 * kSecond + 1500), 500u);
@@ -57,7 +57,7 @@ TEST(CpuBudget, ANewBudgetForgetsTheOldDebt) {
   budget.SetCores(0.5, 0);
   budget.Charge(9 * kSecond, false, 0);
   budget.SetCores(0.5, 0);
-  EXPECT_GT(budget.PaidInUs(0), 0u) << "it is the same";
+  EXPECT_GT(budget.PaidInUs(0), 0u) << "setting the same budget must keep the debt";
   budget.SetCores(1, 0);
   EXPECT_EQ(budget.PaidInUs(0), 0u);
   budget.Charge(9 * kSecond, false, 0);

@@ -297,7 +297,7 @@ TEST(FairQueue, JobsOfManyClientsAtOnceAreServedByTheirShare) {
              (pick.level == 1 ? last_flush_us : last_compaction_us) = now;
              if (pick.level == 2) return;
              const uint64_t n = flushes[pick.client]++;
-             EXPECT_EQ(pick.ticket, n) << "a client's jobs keep their order";
+             EXPECT_EQ(pick.ticket, n) << "the jobs of a client must keep their order";
              // No client's n-th flush begins before all others have had n - 1.
              EXPECT_LE(now, (n + 1) * kClients * kFlushUs / kThreads);
              EXPECT_GE(now, n * kClients * kFlushUs / kThreads);

@@ -18,13 +18,13 @@ TEST(Separation, Table) {
     uint64_t bound;
   };
   const Row rows[] = {
-      {"a tree of one memtable's size never compacts", Of(1), kNever},
-      {"a tree that level 1 holds", Of(128), 512},
+      {"a tree of the size of one memtable is never compacted", Of(1), kNever},
+      {"a tree that fits into level 1", Of(128), 512},
       {"a large tree", Of(100'000), 512},
-      {"shown once in a while", Of(1000, 0.3), 1024},
-      {"shown as often as written", Of(1000, 1), 4096},
+      {"scans rarely return a record", Of(1000, 0.3), 1024},
+      {"scans return a record as often as it is written", Of(1000, 1), 4096},
       {"shown ten times", Of(1000, 10), 32 << 10},
-      {"shown all the time", Of(1000, 1000), kSeparationBytesMax},
+      {"scans return a record all the time", Of(1000, 1000), kSeparationBytesMax},
   };
   for (const Row& row : rows) EXPECT_EQ(ChooseSeparation(row.input, 1), row.bound) << row.name;
 }
@@ -60,7 +60,7 @@ TEST(Separation, MoreCopiesScansAndKeyBytesRaiseItAndALargerTreeLowersIt) {
     EXPECT_GE(even(input), before);
     before = even(input);
   }
-  EXPECT_EQ(before, kNever) << "copied more often than the tree writes";
+  EXPECT_EQ(before, kNever) << "values are copied more often than the tree would write them";
   before = kNever;
   for (const uint64_t tree : {1, 10, 100, 1000, 10'000, 1'000'000}) {
     EXPECT_LE(even(Of(tree, 0.5)), before);
@@ -90,19 +90,22 @@ TEST(LargeValues, Table) {
     uint64_t current, bound;
   };
   const Row rows[] = {
-      {"in the log for next to nothing", Put(false), kNever, kLargeBytesMin},
+      {"a value goes to the log at almost no cost", Put(false), kNever, kLargeBytesMin},
       {"for a sync", Put(true), kNever, 32 << 10},
-      {"shown as often as written", Put(false, 0, 1), kNever, 32 << 10},
-      {"the same, and a sync", Put(true, 0, 1), kNever, 64 << 10},
+      {"scans return a record as often as it is written", Put(false, 0, 1), kNever, 32 << 10},
+      {"the same, and each write is synced", Put(true, 0, 1), kNever, 64 << 10},
       {"shown ten times", Put(false, 0, 10), kNever, 256 << 10},
-      {"shown all the time", Put(false, 0, 1000), kNever, kLargeBytesMax},
-      {"some die before a flush would write them", Put(true, 0.2), kNever, 32 << 10},
-      {"the flush would write what is left of the log anew", Put(false, 0.31), 8 << 10, kNever},
-      {"as many as that, but it is in the log", Put(false, 0.29), 8 << 10, 8 << 10},
-      {"as many, and it is not", Put(false, 0.21), kNever, kNever},
+      {"scans return a record all the time", Put(false, 0, 1000), kNever, kLargeBytesMax},
+      {"some values die before a flush would write them", Put(true, 0.2), kNever, 32 << 10},
+      {"too many values die, so the flush would rewrite the rest of the log", Put(false, 0.31),
+       8 << 10, kNever},
+      {"fewer values die, and values of this size are already in the log", Put(false, 0.29),
+       8 << 10, 8 << 10},
+      {"fewer values die, but values of this size are not in the log yet", Put(false, 0.21), kNever,
+       kNever},
       {"all die", Put(true, 1), 32 << 10, kNever},
-      {"less than a factor of two", Put(true), 48 << 10, 48 << 10},
-      {"a factor of two", Put(true), 64 << 10, 32 << 10},
+      {"the bound changes by less than a factor of two", Put(true), 48 << 10, 48 << 10},
+      {"the bound changes by a factor of two", Put(true), 64 << 10, 32 << 10},
   };
   for (const Row& row : rows) EXPECT_EQ(ChooseLarge(row.input, row.current), row.bound) << row.name;
 }

@@ -112,14 +112,14 @@ TEST(SpaceLimits, WhatIsHiddenIsExposedWhenTheCollectorCannotDoWithout) {
   const SpacePressure full{.garbage_bytes = 500, .slow = 1, .stop = true};
   const SpacePressure bytes{.slow = 0.5, .bytes = true};
   const Row rows[] = {
-      {"far from the limits", {.garbage_bytes = 500, .slow = 0.49}, 400, false, false},
-      {"less than half of what the ratio allows", ratio, 249, false, false},
+      {"the use is far from the limits", {.garbage_bytes = 500, .slow = 0.49}, 400, false, false},
+      {"less than half of the allowed garbage is hidden", ratio, 249, false, false},
       {"half of it", ratio, 250, true, true},
-      {"writes wait, and files are collected", full, 249, true, false},
-      {"writes wait, and none is", full, 249, false, true},
-      {"nearly nothing is hidden", full, 9, false, false},
-      {"a limit in bytes", bytes, 10, true, true},
-      {"a limit in bytes, nearly nothing is hidden", bytes, 9, false, false},
+      {"writes wait, and a collection runs", full, 249, true, false},
+      {"writes wait, and no collection runs", full, 249, false, true},
+      {"almost no garbage is hidden", full, 9, false, false},
+      {"the limit is in bytes", bytes, 10, true, true},
+      {"the limit is in bytes, and almost no garbage is hidden", bytes, 9, false, false},
   };
   for (const Row& row : rows)
     EXPECT_EQ(ShouldExpose(row.pressure, row.hidden, kLive, row.collecting), row.expected)
@@ -138,7 +138,8 @@ TEST(SpaceLimits, HalfWayWritesComeAsFastAsCollectionsFreeSpace) {
   EXPECT_EQ(SlowedBytesPerSecond({.slow = 0.5}, 1600, 9000), 9000u);
   EXPECT_GT(SlowedBytesPerSecond({.slow = 0.4}, 1600, 9000), 9000u);
   EXPECT_LT(SlowedBytesPerSecond({.slow = 0.6}, 1600, 9000), 9000u);
-  EXPECT_EQ(SlowedBytesPerSecond({.slow = 0.5}, 1600, 10), 800u) << "never less than without";
+  EXPECT_EQ(SlowedBytesPerSecond({.slow = 0.5}, 1600, 10), 800u)
+      << "collections must not make the rate lower than without them";
 }
 
 }  // namespace

@@ -30,16 +30,19 @@ TEST(SpaceShares, WhoHasMostGarbageCollectsFirst) {
     uint32_t step;
     std::vector<uint32_t> picked;
   } cases[] = {
-      {"nobody while there is space", {small, large}, 0, {}},
-      {"the biggest, and who has half as much", {small, middle, large}, 1, {1, 2}},
-      {"the next when the biggest is gone", {small, middle}, 1, {1}},
-      {"a small one that is the only one", {clean, small}, 1, {1}},
-      {"who has nothing is never asked", {clean}, kSpaceStepFull, {}},
-      {"not who was found without any", {spent, small}, 2, {1}},
-      {"who was, when space gets shorter", {spent, small}, 3, {0}},
-      {"not for the sake of little in much", {dense}, 5, {}},
-      {"any garbage when writes wait", {dense}, kSpaceStepFull, {0}},
-      {"all that have the same", {large, large, large}, 1, {0, 1, 2}},
+      {"no instance is asked while there is space", {small, large}, 0, {}},
+      {"the instance with the most garbage, and those with at least half as much",
+       {small, middle, large},
+       1,
+       {1, 2}},
+      {"the next instance when the first one has left", {small, middle}, 1, {1}},
+      {"a small instance when it is the only one with garbage", {clean, small}, 1, {1}},
+      {"an instance without garbage is never asked", {clean}, kSpaceStepFull, {}},
+      {"an instance that found no garbage at this step is not asked again", {spent, small}, 2, {1}},
+      {"an instance that found no garbage is asked at the next step", {spent, small}, 3, {0}},
+      {"an instance with little garbage for its size is not asked", {dense}, 5, {}},
+      {"any garbage counts when writes wait", {dense}, kSpaceStepFull, {0}},
+      {"all instances with the same garbage", {large, large, large}, 1, {0, 1, 2}},
   };
   for (const auto& c : cases) EXPECT_EQ(PickCollectors(c.shares, c.step), c.picked) << c.what;
 }
@@ -55,21 +58,24 @@ TEST(SpaceShares, WhoHasMostWorksHardest) {
 TEST(SpaceShares, TheNearerLimitDecides) {
   SpacePressure ratio;
   ratio.garbage_percent = 33;
-  EXPECT_EQ(Stronger(ratio, {}).garbage_percent, 33u) << "no process's limit changes nothing";
+  EXPECT_EQ(Stronger(ratio, {}).garbage_percent, 33u)
+      << "without a limit of the process nothing must change";
   ratio.fullness = 0.9;
   EXPECT_FALSE(Stronger(ratio, Full(0.8)).bytes);
   EXPECT_TRUE(Stronger(ratio, Full(0.95)).bytes);
   ratio.fullness = 3;
-  EXPECT_TRUE(Stronger(ratio, Full(1)).bytes) << "full is full";
+  EXPECT_TRUE(Stronger(ratio, Full(1)).bytes)
+      << "a full process must count as full, whatever the ratio says";
 }
 
 TEST(SpaceShares, WhoWritesSharesWhatMayBeWritten) {
   SpacePressure half;
-  EXPECT_EQ(SlowedShare(half, 1600, 0, 4), 0u) << "as much as comes";
+  EXPECT_EQ(SlowedShare(half, 1600, 0, 4), 0u) << "without slowdown the rate must be unlimited";
   half.slow = 0.5;
   EXPECT_EQ(SlowedShare(half, 1600, 0, 0), 800u);
   EXPECT_EQ(SlowedShare(half, 1600, 0, 4), 200u);
-  EXPECT_EQ(SlowedShare(half, 1600, 1600, 4), 400u) << "more while collections free more";
+  EXPECT_EQ(SlowedShare(half, 1600, 1600, 4), 400u)
+      << "collections that free more must allow a higher rate";
   EXPECT_EQ(SlowedShare(half, 1, 0, 1000), 1u);
 }
 

@@ -32,7 +32,7 @@ class TtlClockTest : public ::testing::Test {
     return Tell();
   }
 
-  // Lag of the time that judges older records behind the wall clock.
+  // How far the time for older records lags behind the wall clock.
   int64_t LagAfter(int64_t ms) {
     const int64_t older_ms = PassAndTell(ms).older_ms;
     return wall_ms_ - older_ms;
@@ -62,14 +62,16 @@ TEST_F(TtlClockTest, AStepBackHoldsAtOnce) {
   const DropTime time = StepAndTell(-2 * kHour);
   EXPECT_EQ(time.older_ms, kStart - kHour);
   EXPECT_EQ(time.recent_ms, kStart - kHour);
-  EXPECT_EQ(PassAndTell(1000).older_ms, kStart - kHour + 1000) << "and time goes on from there";
+  EXPECT_EQ(PassAndTell(1000).older_ms, kStart - kHour + 1000)
+      << "the time must go on from the step back";
 }
 
 TEST_F(TtlClockTest, AStepAheadThatIsTakenBackDropsNothing) {
   Tell();
   PassAndTell(60'000);
   EXPECT_EQ(StepAndTell(2 * kHour).older_ms, kStart + 60'000);
-  EXPECT_EQ(PassAndTell(kHour).older_ms, kStart + 60'000 + kHour) << "by the steady clock";
+  EXPECT_EQ(PassAndTell(kHour).older_ms, kStart + 60'000 + kHour)
+      << "the time must advance with the steady clock";
   EXPECT_EQ(StepAndTell(-2 * kHour).older_ms, kStart + 60'000 + kHour);
   EXPECT_EQ(clock_.time().lead_ms, 0);
   // Another step waits just as long.
@@ -108,7 +110,8 @@ TEST_F(TtlClockTest, ASecondStepAheadWaitsForItself) {
   const int64_t before_ms = wall_ms_;
   const DropTime time = StepAndTell(10 * kHour);
   EXPECT_EQ(time.older_ms, kStart + kHour / 2);
-  EXPECT_EQ(time.recent_ms, before_ms) << "recent ones, too, wait for the second step";
+  EXPECT_EQ(time.recent_ms, before_ms)
+      << "the time for recent records must wait for the second step, too";
   EXPECT_EQ(LagAfter(kHour / 2), 10 * kHour);
   EXPECT_EQ(LagAfter(10 * kHour), 0);
 }
@@ -120,7 +123,8 @@ TEST_F(TtlClockTest, APartOfAStepMayBeTakenBack) {
   const DropTime time = StepAndTell(-9 * kHour);
   EXPECT_EQ(time.older_ms, kStart + 60'000);
   EXPECT_EQ(time.recent_ms, wall_ms_);
-  EXPECT_EQ(LagAfter(kHour - 60'000), 0) << "it has stood for an hour";
+  EXPECT_EQ(LagAfter(kHour - 60'000), 0)
+      << "the rest of the step is an hour and has lasted for an hour";
 }
 
 TEST_F(TtlClockTest, AClockThatStandsIsNeverOutrun) {
@@ -168,14 +172,15 @@ TEST_F(TtlClockTest, WhatAStepHasStoodIsCarriedOn) {
     Pass(1000);
     Tell();
   }
-  EXPECT_EQ(LagAfter(10'000), 3000) << "but for the pauses";
+  EXPECT_EQ(LagAfter(10'000), 3000) << "only the pauses during the restores must be missing";
   EXPECT_EQ(LagAfter(3000), 0);
 }
 
 TEST_F(TtlClockTest, DataOfUnknownTimeStayForADay) {
   clock_.Continue({});
   EXPECT_EQ(Tell().older_ms, TtlTime::kUnknown);
-  EXPECT_EQ(clock_.drop_time(INT64_MAX).For(wall_ms_), wall_ms_) << "not what comes now";
+  EXPECT_EQ(clock_.drop_time(INT64_MAX).For(wall_ms_), wall_ms_)
+      << "the unknown time must not affect records that are written now";
   PassAndTell(10 * kHour);
   const TtlTime carried = clock_.time();
   clock_ = TtlClock();
@@ -217,7 +222,7 @@ TEST_F(TtlClockTest, WhatAJobDroppedIsHeldAgainstTheTimeThatCame) {
   EXPECT_TRUE(MayStillDrop({100, 150}, by, by));
   EXPECT_FALSE(MayStillDrop({100, INT64_MIN}, by, {.older_ms = 99, .recent_ms = 99}));
   EXPECT_TRUE(MayStillDrop({99, INT64_MIN}, by, {.older_ms = 99, .recent_ms = 99}));
-  // The jump is accepted meanwhile.
+  // The jump has been accepted in the meantime.
   EXPECT_TRUE(MayStillDrop({100, 150}, by, {.older_ms = 151, .recent_ms = 151}));
   EXPECT_FALSE(MayStillDrop({100, 150}, by, {.older_ms = 149, .recent_ms = 149}));
   // After another jump, recent records have become older ones.

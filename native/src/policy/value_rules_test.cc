@@ -72,16 +72,18 @@ TEST(ValueRules, AutomaticTakesGarbageThatGoesWithTheInputs) {
   const RuleRow rows[] = {
       {"enough of it", "a-b of 100 garbage 25 reached 75", "merged, for its garbage\n"},
       {"too little", "a-b of 100 garbage 24 reached 76", "left, nothing is gained\n"},
-      {"a tenth may be left", "a-b of 100 garbage 50 reached 45", "merged, for its garbage\n"},
-      {"others keep it alive", "a-b of 100 garbage 50 reached 44", "left to a collection\n"},
+      {"up to a tenth of the live bytes may be left", "a-b of 100 garbage 50 reached 45",
+       "merged, for its garbage\n"},
+      {"other references keep the file alive", "a-b of 100 garbage 50 reached 44",
+       "left to a collection\n"},
       {"none reached", "a-b of 100 garbage 50 reached 0", "left, nothing of it is reached\n"},
       {"busy", "a-b of 100 garbage 50 reached 50 busy", "left, another job has it\n"},
       {"1 KiB each", "a-b of 10240 garbage 9740 reached 500 records 10",
        "merged, for its garbage\n"},
-      {"larger ones are collected", "a-b of 10240 garbage 9740 reached 500 records 9",
+      {"files with larger values are collected", "a-b of 10240 garbage 9740 reached 500 records 9",
        "left to a collection\n"},
       {"uploads cost", "a-b of 100 garbage 49 reached 51 uploaded", "left, nothing is gained\n"},
-      {"but not for ever", "a-b of 100 garbage 50 reached 50 uploaded",
+      {"an uploaded file is not left for ever", "a-b of 100 garbage 50 reached 50 uploaded",
        "merged, for its garbage\n"},
   };
   Expect(ValuePolicy::kAutomatic, MergeOptionsForTest(), rows);
@@ -95,7 +97,7 @@ TEST(ValueRules, TheDirtiestComeFirstAsFarAsTheJobAllows) {
   ValueMergeOptions options = MergeOptionsForTest();
   options.bytes_max = 100;
   const RuleRow rows[] = {
-      {"of equals the first",
+      {"the two files with the most garbage fill the job",
        "a-b of 100 garbage 50 reached 50\na-b of 100 garbage 40 reached 60\n"
        "a-b of 100 garbage 50 reached 50",
        "merged, for its garbage\nleft, the job is large enough\nmerged, for its garbage\n"},
@@ -130,7 +132,7 @@ TEST(ValueRules, AutomaticMergesForOrderWhatScansPaidFor) {
                   "a-z of 100 garbage 0 reached 10 uploaded\na-z of 100 garbage 0 reached 10",
                   options),
             merged + merged + unpaid + merged)
-      << "what is uploaded again costs four times as much";
+      << "the rewrite of an uploaded file must cost four times as much";
   options = MergeOptionsForTest();
   options.low_enough = false;
   EXPECT_EQ(Judge(ValuePolicy::kAutomatic,
@@ -141,11 +143,11 @@ TEST(ValueRules, AutomaticMergesForOrderWhatScansPaidFor) {
   options.sorted_runs_max = 4;
   EXPECT_EQ(Judge(ValuePolicy::kAutomatic, kOverlapping, options).substr(0, 24),
             "left, nothing is gained\n")
-      << "each meets three others";
+      << "each file overlaps three others, which is not too many";
   options.sorted_runs_max = 0;
   EXPECT_EQ(Judge(ValuePolicy::kAutomatic, kOverlapping, options).substr(0, 24),
             "left, nothing is gained\n")
-      << "switched off";
+      << "the merge for order is switched off";
   options = MergeOptionsForTest();
   options.sorted_runs_max = 2;
   options.order_bytes_max = 20;
@@ -155,7 +157,7 @@ TEST(ValueRules, AutomaticMergesForOrderWhatScansPaidFor) {
                   "a-z of 100 garbage 0 reached 10\na-z of 100 garbage 0 reached 10",
                   options),
             unpaid + unpaid + unpaid + merged + merged)
-      << "the one that overlaps most";
+      << "the files that overlap most must be merged first";
 }
 
 TEST(ValueRules, CollectAndGreedyMergeNothing) {
@@ -174,17 +176,17 @@ TEST(ValueRules, MergeTakesWhatMovesDownAndWhatOverlapsOrIsDirtyBelow) {
   const RuleRow rows[] = {
       {"from above", "a-b of 100 garbage 0 reached 10 level 0", "merged, its keys move down\n"},
       {"in place", "a-b of 100 garbage 0 reached 10 level 1", "left, nothing is gained\n"},
-      {"dirty in place, whoever else names it", "a-b of 100 garbage 25 reached 5 level 1",
-       "merged, for its garbage\n"},
-      {"overlapping in place, unpaid",
+      {"a file with much garbage is merged, whoever else references it",
+       "a-b of 100 garbage 25 reached 5 level 1", "merged, for its garbage\n"},
+      {"overlapping files are merged although no scan paid for it",
        "a-b of 100 garbage 0 reached 90 level 1\na-b of 100 garbage 0 reached 90 level 1\n"
        "a-b of 100 garbage 0 reached 90 level 1\na-b of 100 garbage 0 reached 90 level 1",
        "merged, for its overlaps\nmerged, for its overlaps\nmerged, for its overlaps\n"
        "merged, for its overlaps\n"},
       {"busy", "a-b of 100 garbage 50 reached 5 busy", "left, another job has it\n"},
-      {"large values as well", "a-b of 99999 garbage 0 reached 500 records 1",
+      {"files with large values are merged as well", "a-b of 99999 garbage 0 reached 500 records 1",
        "merged, its keys move down\n"},
-      {"no more than the job allows", "a-b of 9999 garbage 0 reached 1001",
+      {"the job must not exceed its limit", "a-b of 9999 garbage 0 reached 1001",
        "left, the job is large enough\n"},
   };
   Expect(ValuePolicy::kMerge, MergeOptionsForTest(), rows);
@@ -205,7 +207,7 @@ TEST(ValueRules, Collections) {
   EXPECT_EQ(RulesOf(ValuePolicy::kAutomatic).PickCollection(files, options), (Choice{2, 0}));
   EXPECT_EQ(RulesOf(ValuePolicy::kCollect).PickCollection(files, options), (Choice{2, 0}));
   EXPECT_EQ(RulesOf(ValuePolicy::kGreedy).PickCollection(files, options), Choice{1})
-      << "the dirtiest alone, though it must be uploaded again";
+      << "only the file with the most garbage, although it must be uploaded again";
   EXPECT_EQ(RulesOf(ValuePolicy::kMerge).PickCollection(files, options), Choice{});
   CollectionOptions last = options;
   last.last_resort = true;

@@ -36,7 +36,8 @@ TEST(WorkingSets, GrowWithWhatStandsInMemory) {
   EXPECT_TRUE(grows([](JobShape* s) { s->separates = true; }));
   EXPECT_TRUE(grows([](JobShape* s) { s->together_bytes = 1 << 20; }));
   EXPECT_TRUE(grows([](JobShape* s) { s->merged_ahead_bytes = 1 << 20; }));
-  EXPECT_TRUE(grows([](JobShape* s) { s->records /= 1000; })) << "few and large ones";
+  EXPECT_TRUE(grows([](JobShape* s) { s->records /= 1000; }))
+      << "fewer and larger records need more memory";
 }
 
 TEST(WorkingSets, OfACollectionHaveTheIndexThatItWrites) {

@@ -30,14 +30,15 @@ TEST(WriteThrottle, Table) {
   };
   const Row rows[] = {
       {"idle", [](ThrottleInput*) {}, StallCondition::kNone},
-      {"one below the stall", [](ThrottleInput* i) { i->l0_depth = 23; }, StallCondition::kNone},
+      {"one run below the stall", [](ThrottleInput* i) { i->l0_depth = 23; },
+       StallCondition::kNone},
       {"at the stall", [](ThrottleInput* i) { i->l0_depth = 24; },
        StallCondition::kWaitForCompaction},
-      {"sealed runs full, but the write fits", [](ThrottleInput* i) { i->sealed_runs = 4; },
-       StallCondition::kNone},
+      {"the sealed runs are full, but the write fits into the memtable",
+       [](ThrottleInput* i) { i->sealed_runs = 4; }, StallCondition::kNone},
       {"memtable full", [](ThrottleInput* i) { i->active_bytes = 16 * kMiB; },
        StallCondition::kSeal},
-      {"memtable full, so are sealed runs",
+      {"the memtable is full, and so are the sealed runs",
        [](ThrottleInput* i) {
          i->active_bytes = 16 * kMiB;
          i->sealed_runs = 4;
@@ -52,32 +53,32 @@ TEST(WriteThrottle, Table) {
        StallCondition::kNone},
       {"lease full", [](ThrottleInput* i) { i->lease_used_bytes = 32 * kMiB; },
        StallCondition::kSeal},
-      {"lease full, nothing of it is here",
+      {"the lease is full, but this instance uses little of it",
        [](ThrottleInput* i) {
          i->active_bytes = 100 * kKiB;
          i->lease_used_bytes = 40 * kMiB;
        },
        StallCondition::kNone},
-      {"lease full, one of many instances",
+      {"the lease is full, and is shared by many instances",
        [](ThrottleInput* i) {
          i->active_bytes = 100 * kKiB;
          i->lease_used_bytes = 33 * kMiB;
          i->lease_members = 200;
        },
        StallCondition::kSeal},
-      {"lease full, a flush is on its way: no small file",
+      {"the lease is full and a flush runs: no small memtable is sealed",
        [](ThrottleInput* i) {
          i->sealed_runs = 1;
          i->lease_used_bytes = 32 * kMiB;
        },
        StallCondition::kNone},
-      {"lease far over, a flush is on its way",
+      {"the lease is far exceeded, and a flush runs",
        [](ThrottleInput* i) {
          i->sealed_runs = 1;
          i->lease_used_bytes = 36 * kMiB;
        },
        StallCondition::kWaitForFlush},
-      {"lease far over, nothing to wait for",
+      {"the lease is far exceeded, and no flush runs",
        [](ThrottleInput* i) { i->lease_used_bytes = 60 * kMiB; }, StallCondition::kSeal},
   };
   for (const Row& row : rows) {
@@ -89,7 +90,8 @@ TEST(WriteThrottle, Table) {
 
 TEST(WriteThrottle, WorthSealing) {
   EXPECT_EQ(WorthSealingBytes(64 * kMiB, 128 * kMiB, 1), kMiB);
-  EXPECT_EQ(WorthSealingBytes(1 * kMiB, 128 * kMiB, 1), 512 * kKiB) << "half a small memtable";
+  EXPECT_EQ(WorthSealingBytes(1 * kMiB, 128 * kMiB, 1), 512 * kKiB)
+      << "a small memtable must be sealed from half of its size on";
   EXPECT_EQ(WorthSealingBytes(64 * kMiB, 32 * kMiB, 100), 32 * kMiB / 200);
   EXPECT_EQ(WorthSealingBytes(64 * kMiB, 8 * kMiB, 1000), 64 * kKiB);
   EXPECT_EQ(WorthSealingBytes(64 * kMiB, 8 * kMiB, 0), kMiB);
@@ -131,7 +133,7 @@ TEST(WriteThrottle, ManyInstancesStayWithinTheirLease) {
       flushed.sealed.pop_front();
     }
     EXPECT_LE(most, bound) << members;
-    EXPECT_GT(written, 10'000u) << members << ": nobody is held for ever";
+    EXPECT_GT(written, 10'000u) << members << ": no write may wait for ever";
   }
 }
 

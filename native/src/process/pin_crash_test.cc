@@ -76,7 +76,8 @@ TEST(PinCrash, APinOfAPowerSafeVolumeOutlivesAPowerCutWithItsMarker) {
     const auto left = outside.CrashClone(mode, seed);
     PinnedVolume again(pinned.disk().AfterPowerCut(seed), left.get(), 2, true);
     testing::MustBeOk(again->RemoveAllButPins());
-    EXPECT_EQ(again->figures().pins, 1u) << "without its marker it would be dropped";
+    EXPECT_EQ(again->figures().pins, 1u)
+        << "RemoveAllButPins() would remove a pin without a marker";
     EXPECT_EQ(again.Content(), "content");
     const Result<PinMarker> marker = ReadPinMarker(left.get(), kMarker);
     ASSERT_TRUE(marker.ok()) << marker.status().ToString();
@@ -93,7 +94,7 @@ TEST(PinCrash, AMarkerThatAPowerCutTookOrToreOpensNothing) {
   testing::MustBeOk(
       WritePinMarker(&outside, kMarker, {.volume_path = "/v", .uuid = {1, 2}}, false));
   EXPECT_EQ(outside.mutating_calls() - before, 4u)
-      << "made, written, linked, its first name removed: no sync";
+      << "the four calls create, write, link and remove the first name: no sync";
   uint64_t whole = 0, lost = 0;
   for (uint64_t state = 0; state < outside.CrashStates(); ++state) {
     for (uint64_t seed = 0; seed < 5; ++seed) {

@@ -249,12 +249,12 @@ TEST_F(Volume, PinsOutliveTheProcess) {
 // Otherwise it would stay until the directory is opened again.
 TEST_F(Volume, WhatIsPinnedInVainIsRemovedThoughNobodyOpensIt) {
   const std::string marker = Path("marker");
-  EXPECT_EQ(*registry_.RemoveStale(Path("volumes")), 0u) << "there is no such directory";
+  EXPECT_EQ(*registry_.RemoveStale(Path("volumes")), 0u) << "the directory does not exist yet";
   {
     const auto volume = Open();
     ASSERT_OK(Write(volume.get(), "instance", "one", "1"));
     ASSERT_OK(volume->Pin(marker, "instance", std::vector<std::string>{"one"}));
-    EXPECT_EQ(*registry_.RemoveStale(Path("volumes")), 0u) << "it is in use";
+    EXPECT_EQ(*registry_.RemoveStale(Path("volumes")), 0u) << "the volume is in use";
   }
   const auto others = Take("volume-3.lavafs");  // blank, but another process has it
   { const auto blank = Take("volume-4.lavafs"); }
@@ -288,7 +288,7 @@ TEST_F(Volume, AllOfItIsForTheUserAloneWhateverTheUmask) {
               entry.is_directory() ? 0700u : 0600u)
         << entry.path();
   }
-  EXPECT_EQ(found, 5u) << "three directories, the volume and the marker";
+  EXPECT_EQ(found, 5u) << "there must be three directories, the volume and the marker";
 }
 
 TEST_F(Volume, APinIsRefusedWhole) {

@@ -48,7 +48,7 @@ class WriteAheadLogTest : public ::testing::Test {
   static Status Put(WriteAheadLog* wal, std::string_view rest, Slice value) {
     return wal->Write(WalRecord::Kind::kPut, Key(rest), 0, value);
   }
-  // What a replay shows, as text; it ends with the first lost record.
+  // The changes that a replay shows, as text. It ends with the first lost record.
   static std::vector<std::string> Replay(WriteAheadLog* wal) {
     std::vector<std::string> shown;
     bool lost = false;
@@ -115,7 +115,7 @@ TEST_F(WriteAheadLogTest, AReplayHasTheRecordsBehindTheFlushedOnesInOrder) {
   wal = Open(sealed);
   EXPECT_EQ(Replay(wal.get()), (Shown{"1:b=2 ", "2:a= "}));
   EXPECT_EQ(wal->last(), sealed + 2);
-  EXPECT_TRUE(wal->HasUnsealed()) << "the replayed records are in no file yet";
+  EXPECT_TRUE(wal->HasUnsealed()) << "the replayed records are not in a file yet";
 }
 
 TEST_F(WriteAheadLogTest, OneRecordHasAllOfARangeAndOfADrop) {
@@ -124,8 +124,10 @@ TEST_F(WriteAheadLogTest, OneRecordHasAllOfARangeAndOfADrop) {
   ASSERT_TRUE(wal->WriteDrop(kLoggedTable).ok());
   const Shown shown = Replay(wal.get());
   ASSERT_EQ(shown.size(), 2u);
-  EXPECT_EQ(std::count(shown[0].begin(), shown[0].end(), ':'), 2) << "a part for each partition";
-  EXPECT_EQ(std::count(shown[1].begin(), shown[1].end(), ':'), 3) << "and the drop itself";
+  EXPECT_EQ(std::count(shown[0].begin(), shown[0].end(), ':'), 2)
+      << "the record must have a part for each partition";
+  EXPECT_EQ(std::count(shown[1].begin(), shown[1].end(), ':'), 3)
+      << "the record must also have the drop itself";
 }
 
 TEST_F(WriteAheadLogTest, ACreatedTableIsFoundInItsRecord) {
@@ -158,7 +160,7 @@ TEST_F(WriteAheadLogTest, AMissingValueIsDamageUnlessAPowerCutMayHaveTakenIt) {
   ASSERT_TRUE(wal->WriteReference(Key("a"), 0, reference).ok());
   Shown shown = Replay(wal.get());
   ASSERT_EQ(shown.size(), 1u);
-  EXPECT_NE(shown[0], "lost") << "the machine runs since the write";
+  EXPECT_NE(shown[0], "lost") << "the machine has not restarted since the write";
 
   WalRecord earlier_boot;
   earlier_boot.AddLogged(Key("a"), 0, files_.boot() + 1, reference);
@@ -169,7 +171,8 @@ TEST_F(WriteAheadLogTest, AMissingValueIsDamageUnlessAPowerCutMayHaveTakenIt) {
   WalRecord synced;
   synced.AddLogged(Key("a"), 0, WalRecord::kSynced, reference);
   decoded = {};
-  EXPECT_FALSE(wal->Decode(synced.bytes(), &decoded).ok()) << "a power cut takes no synced value";
+  EXPECT_FALSE(wal->Decode(synced.bytes(), &decoded).ok())
+      << "a power cut cannot lose a synced value";
 }
 
 TEST_F(WriteAheadLogTest, AKeyThatIsTooShortIsRefused) {
@@ -190,7 +193,7 @@ TEST(ReplayedLogSegments, TheyAreUnusedOnceAllEarlierRecordsAreFlushed) {
   segments.Add("a");
   EXPECT_TRUE(segments.TakeUnused(4).empty());
   EXPECT_EQ(segments.TakeUnused(5), (std::vector<std::string>{"a"}));
-  EXPECT_TRUE(segments.TakeUnused(6).empty()) << "each is handed out once";
+  EXPECT_TRUE(segments.TakeUnused(6).empty()) << "each segment must be returned only once";
 }
 
 }  // namespace

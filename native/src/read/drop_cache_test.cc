@@ -36,7 +36,7 @@ TEST(DropCache, TakesNoMoreThanTheOwnerCanSpareButABucket) {
     EXPECT_TRUE(cache.IsHot(KeyOf(1)));
     cache.SetBytesMax(64);
     cache.Dropped(KeyOf(2));
-    EXPECT_EQ(counter.used(), taken) << "too late";
+    EXPECT_EQ(counter.used(), taken) << "a later limit must not change the memory in use";
     EXPECT_TRUE(cache.IsHot(KeyOf(2)));
   }
 }

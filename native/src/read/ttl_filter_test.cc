@@ -89,7 +89,7 @@ TEST_F(TtlFilterTest, ReferencesExpireByTheTimestampBesideThem) {
   for (const uint64_t table : {kValue, kMap}) {
     EXPECT_EQ(apply(table, 900), V::kExpired);
     EXPECT_EQ(apply(table, 901), V::kKeep);
-    EXPECT_EQ(apply(table, INT64_MAX), V::kKeep) << "beyond the clock";
+    EXPECT_EQ(apply(table, INT64_MAX), V::kKeep) << "the timestamp is beyond the clock's range";
     EXPECT_EQ(apply(table, std::nullopt), V::kKeep);
   }
   EXPECT_EQ(apply(kNone, 900), V::kKeep);

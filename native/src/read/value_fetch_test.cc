@@ -99,7 +99,7 @@ TEST(ValueFetch, ValuesOfManyFilesComeInOrderOfTheirKeys) {
     ASSERT_TRUE(values.ok()) << values.status().ToString();
     for (size_t n = 0; n < keys.size(); ++n) ASSERT_EQ((*values)[n], model[keys[n]]) << keys[n];
   }
-  EXPECT_EQ(tree.counters().value_cache_hits, 0u) << "long scans pass the cache by";
+  EXPECT_EQ(tree.counters().value_cache_hits, 0u) << "long scans must not use the cache";
 }
 
 TEST(ValueFetch, AFewValuesLiveByTheCache) {
@@ -111,7 +111,8 @@ TEST(ValueFetch, AFewValuesLiveByTheCache) {
     ASSERT_TRUE(values.ok());
     EXPECT_EQ(*values, (std::vector<std::string>{Value(3, 500), Value(4, 500), Value(70, 500)}));
   }
-  EXPECT_EQ(tree.counters().value_reads, 2u) << "3 and 4 together, 70 by itself, both once";
+  EXPECT_EQ(tree.counters().value_reads, 2u)
+      << "values 3 and 4 need one read together, value 70 another one, and repeats none";
   EXPECT_EQ(tree.counters().value_cache_hits, 6u);
 }
 
@@ -124,14 +125,14 @@ TEST(ValueFetch, WhatNoFileHasIsCorruption) {
   {
     ValueFetch fetch(*tree.version());
     fetch.Add(NumberedKey(2), reference, 0);
-    EXPECT_TRUE(fetch.Run(to.data()).IsCorruption()) << "another key";
+    EXPECT_TRUE(fetch.Run(to.data()).IsCorruption()) << "the key is another one";
   }
   {
     ValueFetch fetch(*tree.version());
     ValueReference other = reference;
     ++other.blob_file.number;
     fetch.Add(NumberedKey(1), other, 0);
-    EXPECT_TRUE(fetch.Run(to.data()).IsCorruption()) << "another blob file";
+    EXPECT_TRUE(fetch.Run(to.data()).IsCorruption()) << "the blob file is another one";
   }
   ValueFetch fetch(*tree.version());
   --reference.raw_bytes;
@@ -175,10 +176,12 @@ TEST(ValueFetch, AScanThatGoesOnReadsAheadInEachFile) {
     }
     return tree.counters().value_reads - before;
   };
-  EXPECT_EQ(scan(false), uint64_t{kFiles} * kValues / kPage) << "one of each file for each page";
+  EXPECT_EQ(scan(false), uint64_t{kFiles} * kValues / kPage)
+      << "each page needs one read of each file";
   const uint64_t bytes = tree.counters().value_bytes_read;
   EXPECT_LT(scan(true), uint64_t{kFiles} * kValues / kPage / 2);
-  EXPECT_LE(tree.counters().value_bytes_read * 100, bytes * 202) << "little was read twice";
+  EXPECT_LE(tree.counters().value_bytes_read * 100, bytes * 202)
+      << "reading ahead may read at most two percent more bytes";
 }
 
 TEST(ValueFetch, AnyReadThatFailsIsReported) {
@@ -198,7 +201,7 @@ TEST(ValueFetch, AnyReadThatFailsIsReported) {
     EXPECT_FALSE(values.ok());
     ++failed;
   }
-  EXPECT_EQ(failed, 5u) << "one of each file";
+  EXPECT_EQ(failed, 5u) << "each of the five files has one read that can fail";
 }
 
 }  // namespace

@@ -33,7 +33,8 @@ TEST(BlobFileTable, AReferenceIsAnIndexIntoTheFilesTable) {
   std::vector<std::string> forms(3);
   for (size_t i = 0; i < 3; ++i) builder.Add(i / 2, references[i], &forms[i]);
   ASSERT_EQ(blob_files.size(), 2u);
-  EXPECT_EQ(blob_files[0].blob_file, BlobFileId(9)) << "in the order of their first use";
+  EXPECT_EQ(blob_files[0].blob_file, BlobFileId(9))
+      << "the blob files must be in the order of their first use";
   EXPECT_EQ(blob_files[1].blob_file, BlobFileId(4));
   EXPECT_EQ(forms[0], std::string("\x00\xac\x02", 3));
   EXPECT_EQ(forms[1], std::string("\x01\x01\x4d\0\0\0\0\0\0\0", 10));
@@ -62,7 +63,7 @@ TEST(BlobFileTable, WhatIsNoReferenceIsRefused) {
   }
   form[0] = 1;
   EXPECT_FALSE(ksst::DecodeFileReference(form, blob_files, &read))
-      << "a blob file that is not there";
+      << "the table has no such blob file";
   EXPECT_FALSE(ksst::DecodeFileReference(form, {}, &read));
 }
 
@@ -151,7 +152,8 @@ TEST_P(BlobFileTableVersionsTest, ReferencesSurviveGetAndIterator) {
     existence.existence_only = true;
     ASSERT_TRUE(reader->Get(&existence).ok());
     EXPECT_TRUE(existence.found());
-    ASSERT_NE(existence.reference(), nullptr) << "it may be one to a value that expired";
+    ASSERT_NE(existence.reference(), nullptr)
+        << "the value may have expired, so the caller needs the reference";
     EXPECT_EQ(*existence.reference(), references[i]);
   }
   EXPECT_TRUE(VerifyTableFile(&file_system_, kPath, {}).ok());
@@ -215,7 +217,7 @@ TEST_P(BlobFileTableVersionsTest, AReferenceWithABadIndexIsCorruptionHoweverItIs
   EXPECT_TRUE(NamesPlace(walked, "reference")) << walked.ToString();
   const auto at = reader->NewIterator({});
   at->Seek(InternalKey(0, 7, "z"));
-  EXPECT_TRUE(at->Valid()) << "the next record is sound";
+  EXPECT_TRUE(at->Valid()) << "the next record is intact";
   const Status verified = VerifyTableFile(&file_system_, kPath, {});
   EXPECT_TRUE(NamesPlace(verified, "reference")) << verified.ToString();
 }
@@ -224,7 +226,7 @@ TEST_P(BlobFileTableVersionsTest, VerificationCountsWhatIsReferenced) {
   Write({Reference(InternalKey(0, 7, "k"), {BlobFileId(9), kRawBytes, std::nullopt})});
   ASSERT_TRUE(VerifyTableFile(&file_system_, kPath, {}).ok());
   ChangeByte(-1, '\0');
-  ASSERT_TRUE(VerifyTableFile(&file_system_, kPath, {}).ok()) << "nothing has changed";
+  ASSERT_TRUE(VerifyTableFile(&file_system_, kPath, {}).ok()) << "this byte already had this value";
   std::string raw;
   PutVarint64(&raw, kRawBytes);
   ChangeByte(0, static_cast<char>(raw[0] ^ 1));
@@ -246,8 +248,7 @@ TEST_F(BlobFileTableFileTest, TheWriterRefusesWhatIsNoReference) {
   TableProperties properties;
   ASSERT_TRUE(writer->Finish(&properties).ok());
   ASSERT_EQ(properties.blob_files.size(), 1u);
-  EXPECT_EQ(properties.blob_files[0].partitions[0].records, 1u)
-      << "what was refused is not counted";
+  EXPECT_EQ(properties.blob_files[0].partitions[0].records, 1u) << "refused records must not count";
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ TEST(BlockAccessTest, ReadsOnceThenFromTheCache) {
   cache->SetCapacity(0);
   cache->EraseFile(access.file_id);
   ASSERT_TRUE(access.Data(BlockAt(first->index, 0), &again).ok());
-  EXPECT_NE(block, again) << "not kept, still readable";
+  EXPECT_NE(block, again) << "a block that is not kept must still be readable";
 }
 
 }  // namespace

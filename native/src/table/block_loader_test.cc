@@ -25,7 +25,7 @@ TEST_F(BlockLoaderTest, ReadsWhatWasSealed) {
   ASSERT_TRUE(loader->LoadRaw({3, 7}, &raw).ok());
   EXPECT_EQ(raw, "payload");
   EXPECT_TRUE(loader->LoadRaw({2, 7}, &raw).IsCorruption());
-  EXPECT_FALSE(loader->LoadRaw({4, 7}, &raw).ok()) << "ends behind the file";
+  EXPECT_FALSE(loader->LoadRaw({4, 7}, &raw).ok()) << "the block ends after the file's end";
 }
 
 TEST_F(BlockLoaderTest, RightChecksumOverNonsenseIsRefused) {

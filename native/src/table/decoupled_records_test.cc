@@ -5,8 +5,8 @@
 #include "table/verify.h"
 #include "testing/fault_file_system.h"
 
-// Files of version 3: references and tombstones stand in index partition blocks, all others in data
-// blocks.
+// Files of version 3 have references and tombstones in index partition blocks, and all other
+// records in data blocks.
 namespace lava {
 namespace {
 
@@ -208,19 +208,21 @@ TEST_F(DecoupledRecordsTest, APrefixDeleteBesideAPointRecordOfItsKey) {
         const std::string& key = records[i].key;
         iterator->Seek(key);
         ASSERT_TRUE(iterator->Valid());
-        EXPECT_EQ(testing::Own(iterator->record()), records[i]) << "the prefix delete first";
+        EXPECT_EQ(testing::Own(iterator->record()), records[i])
+            << "the prefix delete must come first";
         EXPECT_TRUE(*reader_->HasPrefixDelete(key));
         EXPECT_FALSE(*reader_->HasPrefixDelete(key + "/x"));
         EXPECT_TRUE(*reader_->MayHavePrefix(key));
         Lookup point(key, static_cast<uint32_t>(key.size()));
         ASSERT_TRUE(reader_->Get(&point).ok());
-        EXPECT_TRUE(point.done()) << "the point record, and for an append the prefix delete";
+        EXPECT_TRUE(point.done())
+            << "the lookup must end with the point record, or for an append with the prefix delete";
         point.Finish();
         EXPECT_EQ(point.found(), kind != RecordKind::kDelete);
         const std::string absent_key = key + "/y";
         Lookup absent(absent_key, static_cast<uint32_t>(key.size()));
         ASSERT_TRUE(reader_->Get(&absent).ok());
-        EXPECT_TRUE(absent.done()) << "hidden by the prefix delete";
+        EXPECT_TRUE(absent.done()) << "the prefix delete hides the key";
         EXPECT_FALSE(absent.found());
       }
     }

@@ -48,7 +48,7 @@ TEST(FormatTest, FooterRoundTrip) {
   EXPECT_EQ(read.properties.offset, 120u);
   EXPECT_EQ(read.top_index.bytes, 27u);
   EXPECT_TRUE(DecodeFooter("f", 201 + bytes.size(), bytes, &read).IsCorruption())
-      << "a footer belongs to its offset";
+      << "the offset is part of the footer's checksum";
 }
 
 TEST(FormatTest, FooterWithWrongPlacesIsRefusedThoughItsChecksumIsRight) {

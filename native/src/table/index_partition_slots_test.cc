@@ -54,12 +54,12 @@ TEST(IndexPartitionSlotsTest, AnswersByTheFilterOfWhatItKeeps) {
 TEST(IndexPartitionSlotsTest, YieldsWhatWasNotAskedSince) {
   IndexPartitionSlots slots(1);
   const auto index_partition = MakeIndexPartition();
-  EXPECT_FALSE(index_partition->Yield()) << "nobody keeps it";
+  EXPECT_FALSE(index_partition->Yield()) << "no slot keeps the index partition";
   slots.Keep(0, index_partition);
   EXPECT_EQ(index_partition->yieldable(), 1);
-  EXPECT_FALSE(index_partition->Yield()) << "kept just now";
+  EXPECT_FALSE(index_partition->Yield()) << "the index partition was kept just now";
   slots.Get(0);
-  EXPECT_FALSE(index_partition->Yield()) << "asked";
+  EXPECT_FALSE(index_partition->Yield()) << "the index partition was used since";
   EXPECT_TRUE(index_partition->Yield());
   EXPECT_EQ(index_partition->yieldable(), 0);
   EXPECT_EQ(index_partition.use_count(), 1);

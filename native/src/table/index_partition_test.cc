@@ -67,7 +67,8 @@ TEST(IndexPartitionTest, DecoupledRecordsAreFoundByKeyAndByFilter) {
                                                    false, &entry));
       inline_too += index_partition->filter.MayHold(PointHash(key));
     }
-    EXPECT_LT(inline_too, 20) << "the filter tells where a key's record stands";
+    EXPECT_LT(inline_too, 20)
+        << "the filter must tell decoupled records from records in data blocks";
   }
 }
 
@@ -97,11 +98,11 @@ TEST(IndexPartitionTest, RefusesWhatItsVersionOrPlaceCannotHave) {
   EXPECT_NE(
       LoadIndexPartition(Encoded(2, 10, 5), kFormatVersionReferences, 0, 100, &index_partition),
       nullptr)
-      << "records in an older version";
+      << "this version has no decoupled records";
   EXPECT_NE(LoadIndexPartition(Encoded(0, 10, 5), kFormatVersion, 0, 50, &index_partition), nullptr)
-      << "data blocks without an index";
+      << "the partition has data blocks but no index for them";
   EXPECT_NE(LoadIndexPartition(Encoded(0, 10), kFormatVersion, 50, 50, &index_partition), nullptr)
-      << "nothing";
+      << "the partition has no records at all";
   std::string raw = Encoded(2, 10, 5);
   EncodeFixed32(raw.data() + 5, 0);
   EXPECT_NE(LoadIndexPartition(raw, kFormatVersion, 0, 100, &index_partition), nullptr);

@@ -44,7 +44,8 @@ TEST(KeyHeadsTest, TellsAllButKeysOfOneHead) {
         ASSERT_EQ(KeyHeads::LessBehindHead(rest, Slice(keys[at]).substr(6)), target < keys[at]);
       }
       if (begin < end && begin > 0) {
-        ASSERT_LT(heads[begin - 1], heads[begin]) << "all of one head are in the range";
+        ASSERT_LT(heads[begin - 1], heads[begin])
+            << "the range must contain all keys with the same head";
       }
       if (begin < end && end < keys.size()) {
         ASSERT_LT(heads[end - 1], heads[end]);

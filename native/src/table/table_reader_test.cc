@@ -345,7 +345,8 @@ TEST_F(ReaderTest, AWarmedFileAnswersByItsIndexWithoutARead) {
     options.kept_index_partition_bytes = warm ? 1 << 20 : 10'000;
     ASSERT_TRUE(
         WriteTable(&file_system_, "/db/2.ksst", records, {}, options, &index_partitions).ok());
-    EXPECT_EQ(index_partitions.empty(), !warm) << "all or none";
+    EXPECT_EQ(index_partitions.empty(), !warm)
+        << "the writer must return all index partitions or none";
     auto opened = OpenTable(&file_system_, "/db/2.ksst", cache_.get(), nullptr, &reads_);
     ASSERT_TRUE(opened.ok());
     (*opened)->Warm(index_partitions);
@@ -371,7 +372,8 @@ TEST_F(ReaderTest, WalkThatLooksInTheCacheKeepsNoDataAndCountsNothing) {
   ASSERT_TRUE(first.ok()) << first.status().ToString();
   EXPECT_EQ(*first, records);
   EXPECT_EQ(cache_->statistics().data.used_bytes, 0u);
-  EXPECT_GT(cache_->statistics().index.used_bytes, 0u) << "which the next page needs again";
+  EXPECT_GT(cache_->statistics().index.used_bytes, 0u)
+      << "the cache must keep the index, because the next page needs it again";
   const uint64_t blocks = reads_.block_reads;
   // Blocks that another reader loaded come from the cache; their bytes in the file do not matter.
   ASSERT_TRUE(ReadAll(*reader_).ok());
@@ -399,7 +401,8 @@ std::vector<OwnedRecord> WriteMegabyte(fs::FileSystem* files) {
   return records;
 }
 
-// When a walk goes on, blocks that the cache does not have are read in pieces, and put into it.
+// When a walk continues, blocks that are not in the cache are read in pieces and put into the
+// cache.
 TEST(TableReaderAhead, AWalkThatGoesOnReadsAheadAsFarAsMemoryAllows) {
   testing::ChosenFileSystem files;
   testing::FaultFileSystem counted(&files);
@@ -427,21 +430,21 @@ TEST(TableReaderAhead, AWalkThatGoesOnReadsAheadAsFarAsMemoryAllows) {
     auto all = ReadAll(**opened, options);
     ASSERT_TRUE(all.ok()) << all.status().ToString();
     EXPECT_EQ(*all, records);
-    EXPECT_EQ(memory->used(), 0u) << "given back";
+    EXPECT_EQ(memory->used(), 0u) << "the memory for reading ahead must be released";
     reads[walk.name] = counted.calls(testing::FileCall::kRead) - before;
     blocks[walk.name] = counters.block_reads;
     // All of it is in the cache now.
     ASSERT_TRUE(ReadAll(**opened, options).ok());
     EXPECT_EQ(counters.block_reads, blocks[walk.name]);
   }
-  EXPECT_GT(reads["alone"], 250u) << "1 MB in blocks of 4 KiB";
+  EXPECT_GT(reads["alone"], 250u) << "each block of 4 KiB needs a read, and the file has 1 MB";
   EXPECT_EQ(reads["refused"], reads["alone"]);
   EXPECT_LT(reads["ahead"], reads["alone"] / 10);
   EXPECT_LT(reads["goes on"], reads["ahead"]);
   for (const auto& [name, count] : blocks) EXPECT_EQ(count, blocks["alone"]) << name;
 }
 
-// The bytes that a walk expects to want are read at once, but not if the cache has their beginning.
+// The bytes that a walk expects to need are read at once, unless the cache has the first of them.
 TEST(TableReaderAhead, WhatAWalkExpectsToWantComesInOnePiece) {
   testing::ChosenFileSystem files;
   testing::FaultFileSystem counted(&files);
@@ -471,11 +474,16 @@ TEST(TableReaderAhead, WhatAWalkExpectsToWantComesInOnePiece) {
     return counted.calls(testing::FileCall::kRead) - reads;
   };
   const uint64_t unknown = reads_of(0, 1 << 20, 0);
-  EXPECT_EQ(unknown, 4u + 1) << "two blocks, 16 KiB and 32 KiB, behind the index";
-  EXPECT_EQ(reads_of(42'000, 1 << 20, 0), 1u + 1) << "all at once, behind the index";
-  EXPECT_EQ(reads_of(7'000, 1 << 20, 0), unknown) << "too little to be known";
-  EXPECT_EQ(reads_of(42'000, 1 << 20, 1), 4u) << "the cache has its beginning";
-  EXPECT_EQ(reads_of(42'000, 1, 0), reads_of(0, 1, 0)) << "no memory for it";
+  EXPECT_EQ(unknown, 4u + 1)
+      << "after the index, there must be reads of two blocks, of 16 KiB and of 32 KiB";
+  EXPECT_EQ(reads_of(42'000, 1 << 20, 0), 1u + 1)
+      << "after the index, one read must return all wanted bytes";
+  EXPECT_EQ(reads_of(7'000, 1 << 20, 0), unknown)
+      << "the expected size is too small for a larger read";
+  EXPECT_EQ(reads_of(42'000, 1 << 20, 1), 4u)
+      << "the cache has the first block, so the walk must not read ahead at once";
+  EXPECT_EQ(reads_of(42'000, 1, 0), reads_of(0, 1, 0))
+      << "without memory the expected size must change nothing";
 }
 
 TEST_F(ReaderTest, WalkPastTheCacheLeavesItAlone) {

@@ -65,7 +65,8 @@ TEST_F(TableWriterTest, UpperIsBehindTheLastKeyAndEndlessPrefixDeletes) {
   written = WriteTable(
       &file_system_, "/db/1.ksst",
       {{"a", RecordKind::kPrefixDelete, 0, ""}, {"ab", RecordKind::kPrefixDelete, 0, ""}});
-  EXPECT_EQ(written->upper, "b") << "the outer of two nested prefixes ends later";
+  EXPECT_EQ(written->upper, "b")
+      << "the outer one of two nested prefixes must determine the upper bound";
   written = WriteTable(&file_system_, "/db/1.ksst", {{"\xff", RecordKind::kPrefixDelete, 0, ""}});
   EXPECT_EQ(written->upper, "");
 }

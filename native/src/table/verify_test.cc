@@ -31,8 +31,8 @@ class VerifyTest : public ::testing::Test {
     return VerifyTableFile(&file_system_, kPath, tables_);
   }
 
-  /// A damaged file: verification must report it, with the file and an offset in it. Reads must
-  /// return an error or what was written.
+  /// / A damaged file: verification must report the damage, with the file and an offset in it.
+  /// Reads must return an error or the written data.
   void CheckDamaged(const std::string& content, const std::string& what) {
     Status status = Verify(content);
     ASSERT_FALSE(status.ok()) << what;

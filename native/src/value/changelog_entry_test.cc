@@ -32,9 +32,11 @@ TEST(ChangelogEntry, HeadsComeBack) {
   EXPECT_FALSE(DecodeChangelogEntryHead("", &head));
   EXPECT_FALSE(DecodeChangelogEntryHead("\x01", &head));
   EXPECT_FALSE(DecodeChangelogEntryHead("\x02\x01", &head));
-  EXPECT_FALSE(DecodeChangelogEntryHead("\x02\x03\x01", &head)) << "more than there were";
+  EXPECT_FALSE(DecodeChangelogEntryHead("\x02\x03\x01", &head))
+      << "more entries are skipped than came before";
   EXPECT_FALSE(DecodeChangelogEntryHead("\x02\x01\xff\xff", &head));
-  EXPECT_FALSE(DecodeChangelogEntryHead("\x02\x01\xff\xff\xff\xff\xff\x01", &head)) << "beyond any";
+  EXPECT_FALSE(DecodeChangelogEntryHead("\x02\x01\xff\xff\xff\xff\xff\x01", &head))
+      << "the number of skipped entries is too large";
 }
 
 class ChangelogEntryReaderTest : public ::testing::Test {
@@ -87,9 +89,10 @@ TEST_F(ChangelogEntryReaderTest, EveryDamageIsTold) {
     return status;
   };
   EXPECT_TRUE(read(kName, offset_, Entries()).ok());
-  EXPECT_TRUE(read("0-2.vsst", offset_, Entries()).IsCorruption()) << "of another segment";
-  EXPECT_TRUE(read(kName, offset_ + 1, Entries()).IsCorruption()) << "at another place";
-  EXPECT_TRUE(read(kName, 0, bytes_).IsCorruption()) << "a value, but no entry";
+  EXPECT_TRUE(read("0-2.vsst", offset_, Entries()).IsCorruption())
+      << "the name belongs to another segment";
+  EXPECT_TRUE(read(kName, offset_ + 1, Entries()).IsCorruption()) << "the offset is wrong";
+  EXPECT_TRUE(read(kName, 0, bytes_).IsCorruption()) << "the bytes are a value without an entry";
   for (size_t i = 0; i < Entries().size(); ++i) {
     std::string damaged(Entries());
     damaged[i] = static_cast<char>(damaged[i] ^ 0x20);
@@ -100,7 +103,7 @@ TEST_F(ChangelogEntryReaderTest, EveryDamageIsTold) {
   size_t sound = 0;
   for (size_t length = 1; length < Entries().size(); ++length)
     if (read(kName, offset_, Entries().substr(0, length)).ok()) ++sound;
-  EXPECT_EQ(sound, 1u) << "only between the two entries";
+  EXPECT_EQ(sound, 1u) << "only a cut between the two entries leaves intact entries";
 }
 
 TEST_F(ChangelogEntryReaderTest, AValueAloneIsRead) {
@@ -109,7 +112,7 @@ TEST_F(ChangelogEntryReaderTest, AValueAloneIsRead) {
       ChangelogEntryReader::ReadValue(kName, 0, Slice(bytes_).substr(0, offset_), &value).ok());
   EXPECT_EQ(value, "an earlier value");
   EXPECT_TRUE(ChangelogEntryReader::ReadValue(kName, 0, bytes_, &value).IsCorruption())
-      << "more than it";
+      << "the bytes contain more than the value";
   EXPECT_TRUE(ChangelogEntryReader::ReadValue(kName, offset_, Entries(), &value).IsCorruption());
 }
 

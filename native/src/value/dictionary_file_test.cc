@@ -67,7 +67,7 @@ TEST_F(DictionaryFileTest, SimilarValuesTakeLess) {
     const std::string content = Image().bytes;
     EXPECT_TRUE(HasDictionary());
     Write(values);
-    EXPECT_EQ(Image().bytes, content) << "not the same for the same values";
+    EXPECT_EQ(Image().bytes, content) << "the same values must give the same file";
     auto reader = Open();
     ASSERT_TRUE(reader.ok()) << reader.status().ToString();
     EXPECT_TRUE((*reader)->VerifyAll().ok());
@@ -88,11 +88,11 @@ TEST_F(DictionaryFileTest, NoneWhereItDoesNotPay) {
   for (int i = 0; i < 2000; ++i)
     values[{"key" + std::to_string(i), BlobFileId(1)}] = random.Bytes(1000);
   Write(values);
-  EXPECT_FALSE(HasDictionary()) << "random values";
+  EXPECT_FALSE(HasDictionary()) << "random values have nothing in common";
   Write(JsonValues(31, 4000));
-  EXPECT_FALSE(HasDictionary()) << "few values";
+  EXPECT_FALSE(HasDictionary()) << "there are too few values";
   Write(JsonValues(100, 100'000));
-  EXPECT_FALSE(HasDictionary()) << "large values";
+  EXPECT_FALSE(HasDictionary()) << "the values are too large";
   const ValueMap json = JsonValues(1000, 1000);
   Write(json, {}, Compression::kLz4);
   EXPECT_FALSE(HasDictionary());

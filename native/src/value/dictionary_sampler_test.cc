@@ -85,7 +85,8 @@ TEST_F(DictionarySamplerTest, ItMustSaveEnough) {
   const std::string dictionary = sampler_.ChooseDictionary({});
   EXPECT_FALSE(dictionary.empty());
   EXPECT_LE(dictionary.size(), 16u << 10);
-  EXPECT_EQ(sampler_.ChooseDictionary({}), dictionary) << "not the same for the same values";
+  EXPECT_EQ(sampler_.ChooseDictionary({}), dictionary)
+      << "the same values must give the same dictionary";
   EXPECT_TRUE(sampler_.ChooseDictionary({.saving_percent_min = 90}).empty());
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 const std::string kPath = "/d/f.vsst";
 
-/// Footer at 150, behind properties at 100 and the top index.
+/// / The footer is at 150, after the properties at 100 and the top index.
 std::string FooterAt150(uint32_t version, std::string more = "") {
   Footer footer{{120, 17}, {100, 7}, 0xabcdef};
   std::string bytes;
@@ -65,7 +65,7 @@ TEST(ValueFormatTest, NewerVersions) {
   EXPECT_TRUE(DecodeFooter(kPath, 150 + kPlainFooterBytes, FooterAt150(0), &footer).IsCorruption());
 }
 
-/// Footer at 250, behind the dictionary, properties at 150 and the top index.
+/// / The footer is at 250, after the dictionary, the properties at 150 and the top index.
 std::string DictionaryFooterAt250(const BlockHandle& dictionary) {
   std::string bytes;
   EncodeFooter({{180, 57}, {150, 17}, 0xabcdef, dictionary}, 250, &bytes);
@@ -119,10 +119,12 @@ TEST(ValueFormatTest, RecordRoundTrip) {
   EXPECT_EQ(view.value.bytes, "value");
   EXPECT_EQ(view.value.raw_bytes, 5u);
   EXPECT_EQ(view.bytes, record.size());
-  EXPECT_TRUE(DecodeRecord({kPath, 8, 3}, 1000, record, &view).IsCorruption()) << "another file";
-  EXPECT_TRUE(DecodeRecord({kPath, 9, 3}, 1001, record, &view).IsCorruption()) << "another place";
+  EXPECT_TRUE(DecodeRecord({kPath, 8, 3}, 1000, record, &view).IsCorruption())
+      << "the record belongs to another file";
+  EXPECT_TRUE(DecodeRecord({kPath, 9, 3}, 1001, record, &view).IsCorruption())
+      << "the record belongs to another offset";
   EXPECT_TRUE(DecodeRecord({kPath, 9, 2}, 1000, record, &view).IsCorruption())
-      << "no such blob file";
+      << "the file has only two blob files";
 }
 
 TEST(ValueFormatTest, BrokenRecords) {
@@ -186,7 +188,7 @@ TEST(ValueFormatTest, PropertiesRoundTrip) {
   ASSERT_EQ(DecodeProperties(bytes, &read, &blob_files), nullptr);
   EXPECT_EQ(blob_files,
             (std::vector<FileId>{p.blob_files[0].blob_file, p.blob_files[1].blob_file}));
-  EXPECT_EQ(read.blob_files[0], p.blob_files[1]) << "sorted";
+  EXPECT_EQ(read.blob_files[0], p.blob_files[1]) << "the blob files must be sorted";
   EXPECT_EQ(read.blob_files[1], p.blob_files[0]);
   EXPECT_EQ(read.records, p.records);
   EXPECT_EQ(read.raw_bytes, p.raw_bytes);
@@ -224,7 +226,7 @@ TEST(ValueFormatTest, BrokenProperties) {
   EXPECT_TRUE(refused(p));
   p = SomeProperties();
   p.blob_files.push_back({FileId{{5, 5}, 5}, 0, 0});
-  EXPECT_TRUE(refused(p)) << "a blob file without records";
+  EXPECT_TRUE(refused(p)) << "the blob file has no records";
   EXPECT_FALSE(refused(ValueFileProperties()));
 }
 

@@ -48,7 +48,7 @@ TEST(KeyBlockTest, TheNextBlockSharesNothing) {
   ASSERT_EQ(cursor.Next(&order), nullptr);
   ASSERT_EQ(cursor.Load(builder.payload(), &offset), nullptr);
   ASSERT_EQ(cursor.Next(&order), nullptr);
-  EXPECT_GT(order, 0) << "the key of the block before is remembered";
+  EXPECT_GT(order, 0) << "the next block must not be compared with the key of the block before";
   EXPECT_EQ(cursor.key(), "abb");
 }
 

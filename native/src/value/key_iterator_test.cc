@@ -83,18 +83,18 @@ TEST_F(KeyIteratorTest, WhatDoesNotFitTheRecordsIsCorrupt) {
     return status.IsCorruption() && status.message().find("offset 54") != Slice::npos;
   };
   EXPECT_TRUE(corrupt(walk({{"a", {0, 18, 1}}, {"b", {2, 18, 1}}, {"b", {1, 18, 1}}})));
-  EXPECT_EQ(records, 2u) << "blob files descend";
+  EXPECT_EQ(records, 2u) << "the blob files of b must ascend";
   EXPECT_TRUE(corrupt(walk({{"b", {0, 18, 1}}, {"a", {1, 18, 1}}, {"a", {2, 18, 1}}})));
-  EXPECT_EQ(records, 1u) << "keys descend";
+  EXPECT_EQ(records, 1u) << "the keys must ascend";
   EXPECT_TRUE(corrupt(walk({{"a", {0, 18, 1}}, {"b", {1, 18, 1}}, {"b", {3, 18, 1}}})));
-  EXPECT_EQ(records, 2u) << "no such blob file";
+  EXPECT_EQ(records, 2u) << "the file has no such blob file";
   EXPECT_TRUE(corrupt(walk({{"a", {0, 18, 1}}, {"b", {1, 18, 1}}, {"b", {2, 19, 1}}})));
-  EXPECT_EQ(records, 2u) << "a record too long";
+  EXPECT_EQ(records, 2u) << "the record of the last key is too long";
   EXPECT_TRUE(corrupt(walk({{"a", {0, 18, 1}}, {"b", {1, 15, 1}}, {"b", {2, 18, 1}}})));
-  EXPECT_EQ(records, 1u) << "a record too short";
+  EXPECT_EQ(records, 1u) << "the record of the second key is too short";
   EXPECT_TRUE(walk({{"a", {0, 18, 1}}, {"b", {1, 18, 1}}, {"b", {2, 17, 1}}}).IsCorruption());
   EXPECT_TRUE(corrupt(walk({{"a", {0, 18, 1}}, {"b", {1, 18, 1}}, {"b", {2, 18, 1}}}, 18)));
-  EXPECT_EQ(records, 0u) << "begins elsewhere";
+  EXPECT_EQ(records, 0u) << "the block must begin with the first record";
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ constexpr uint64_t kRecordsEnd = 10 << 20;
 
 class ScanAheadTest : public ::testing::Test {
  protected:
-  /// A page that wants [begin, end); keeps what is to be read ahead behind it.
+  /// / A page that needs [begin, end). Keeps the bytes to be read ahead after it.
   ScanAhead::Page Pass(uint64_t begin, uint64_t end, double pages_left = kNoEnd) {
     const ScanAhead::Page page = ahead_.Begin(begin, end, pages_left);
     if (page.ahead_bytes() > 0) ahead_.Keep(page, File(page.end(), page.ahead_bytes()));
@@ -33,15 +33,16 @@ class ScanAheadTest : public ::testing::Test {
 };
 
 TEST_F(ScanAheadTest, AScanFindsWhatThePageBeforeHadRead) {
-  EXPECT_EQ(Pass(0, 1000).ahead_bytes(), 0u) << "of one page nobody knows whether another comes";
-  EXPECT_EQ(Pass(1000, 2000).ahead_bytes(), 1000u) << "half of what was passed";
+  EXPECT_EQ(Pass(0, 1000).ahead_bytes(), 0u) << "after the first page, a second one is not certain";
+  EXPECT_EQ(Pass(1000, 2000).ahead_bytes(), 1000u)
+      << "half of the bytes passed so far must be read ahead";
   const ScanAhead::Page within = Pass(2100, 2900);
   EXPECT_EQ(within.ahead_bytes(), 0u);
   EXPECT_EQ(within.Find(2100, 800), File(2100, 800));
   const ScanAhead::Page across = Pass(2900, 3900);
   EXPECT_EQ(across.Find(2900, 100), File(2900, 100));
-  EXPECT_EQ(across.Find(2950, 51), "") << "the piece ends before";
-  EXPECT_EQ(across.Find(1999, 10), "") << "the piece begins behind";
+  EXPECT_EQ(across.Find(2950, 51), "") << "the piece read ahead ends too early";
+  EXPECT_EQ(across.Find(1999, 10), "") << "the piece read ahead begins too late";
   EXPECT_EQ(across.Find(UINT64_MAX, 10), "");
   EXPECT_EQ(across.ahead_bytes(), 1900u);
   EXPECT_EQ(Pass(3900, 4000).Find(3950, 50), File(3950, 50));
@@ -49,16 +50,20 @@ TEST_F(ScanAheadTest, AScanFindsWhatThePageBeforeHadRead) {
 
 TEST_F(ScanAheadTest, AheadIsBoundedByAllThatMayBeWanted) {
   Pass(0, 1000);
-  EXPECT_EQ(Pass(1000, 2000, 0.25).ahead_bytes(), 250u) << "a quarter of such a page";
-  EXPECT_EQ(Pass(2250, 3250, 0).ahead_bytes(), 0u) << "the last page";
+  EXPECT_EQ(Pass(1000, 2000, 0.25).ahead_bytes(), 250u)
+      << "the scan wants only a quarter of such a page";
+  EXPECT_EQ(Pass(2250, 3250, 0).ahead_bytes(), 0u)
+      << "there must be nothing to read ahead after the last page";
   Pass(4'000'000, 5'000'000);
   EXPECT_EQ(Pass(5'000'000, 6'000'000).ahead_bytes(), ScanAhead::kPieceBytesMax);
   Pass(6'200'000, kRecordsEnd - 70'000);
-  EXPECT_EQ(Pass(kRecordsEnd - 70'000, kRecordsEnd - 10).ahead_bytes(), 10u) << "the records' end";
+  EXPECT_EQ(Pass(kRecordsEnd - 70'000, kRecordsEnd - 10).ahead_bytes(), 10u)
+      << "the piece must end with the records";
   EXPECT_EQ(Pass(kRecordsEnd - 10, kRecordsEnd).ahead_bytes(), 0u);
   cache_->SetCapacity(64 * 300);
   Pass(100'000, 200'000);
-  EXPECT_EQ(Pass(200'000, 300'000).ahead_bytes(), 300u) << "a small part of the cache";
+  EXPECT_EQ(Pass(200'000, 300'000).ahead_bytes(), 300u)
+      << "the piece must be a small part of the cache";
 }
 
 TEST_F(ScanAheadTest, ScansAreDistinguishedByWhereTheyAre) {
@@ -85,7 +90,7 @@ TEST_F(ScanAheadTest, PiecesAreTheCachesAndGo) {
   for (uint64_t page = 2; page < 100; ++page) Pass(page * 20'000, page * 20'000 + 20'000);
   // An allocation is rounded up by an eighth at most.
   EXPECT_LE(cache_->used_bytes(), ScanAhead::kPieceBytesMax * 9 / 8 + 1000)
-      << "one is kept, the last";
+      << "only the last piece may be kept";
   // A piece that the cache could not keep is not read again at once.
   const uint64_t capacity = cache_->capacity_bytes();
   cache_->SetCapacity(0);

@@ -51,17 +51,19 @@ TEST_F(ValueHeadTest, BlocksAreChecked) {
   --handle.bytes;
   EXPECT_TRUE((*head)->LoadBlock(handle, &raw).IsCorruption());
   handle.offset = image_.bytes.size();
-  EXPECT_TRUE((*head)->LoadBlock(handle, &raw).IsCorruption()) << "behind the file's end";
+  EXPECT_TRUE((*head)->LoadBlock(handle, &raw).IsCorruption())
+      << "the block is after the file's end";
 }
 
 TEST_F(ValueHeadTest, CountsOfPropertiesMustFit) {
   // The counts of records and of index partitions have one byte each.
   const std::string good = image_.bytes;
   image_.bytes[image_.properties.offset] ^= 1;
-  EXPECT_TRUE(OpenRepaired().IsCorruption()) << "records and blob files";
+  EXPECT_TRUE(OpenRepaired().IsCorruption()) << "the records must match those of the blob files";
   image_.bytes = good;
   image_.bytes[image_.top_index.offset] ^= 1;
-  EXPECT_TRUE(OpenRepaired().IsCorruption()) << "partitions";
+  EXPECT_TRUE(OpenRepaired().IsCorruption())
+      << "the number of index partitions must match the top index";
 }
 
 TEST_F(ValueHeadTest, WindowReadsInPieces) {
@@ -82,7 +84,8 @@ TEST_F(ValueHeadTest, WindowReadsInPieces) {
   }
   EXPECT_LE(counting.calls(FileCall::kRead), 4u);
   Slice bytes;
-  ASSERT_TRUE(window.Read(10, 700'000, &bytes).ok()) << "backwards, and longer than a piece";
+  ASSERT_TRUE(window.Read(10, 700'000, &bytes).ok())
+      << "a backward read may be longer than a piece";
   EXPECT_EQ(bytes, Slice(content).substr(10, 700'000));
 }
 

@@ -96,7 +96,7 @@ TEST_P(ValueLogTest, TheLastValueOfEachKeyIsFound) {
     Slice found;
     std::shared_ptr<const void> pin;
     EXPECT_TRUE(reader->Get(key, BlobFileId(2), true, &found, &pin).IsNotFound())
-        << "another blob file";
+        << "the key has no value in this blob file";
     EXPECT_TRUE(reader->Get(key + "/", BlobFileId(1), true, &found, &pin).IsNotFound());
   }
   EXPECT_TRUE(reader->VerifyAll().ok());
@@ -176,10 +176,11 @@ TEST_P(ValueLogTest, WhatIsOutOfPlaceIsRefused) {
   Put("a", "value");
   Put("b", "value");
   EXPECT_TRUE(writer_->AddLive("b", live_["b"]).ok());
-  EXPECT_TRUE(writer_->AddLive("a", live_["a"]).IsInvalidArgument()) << "it does not ascend";
+  EXPECT_TRUE(writer_->AddLive("a", live_["a"]).IsInvalidArgument()) << "the records must ascend";
   EXPECT_TRUE(writer_->AddLive("c", {live_["b"].end(), 30, 5}).IsInvalidArgument());
   LoggedRecord record;
-  EXPECT_TRUE(writer_->Append("d", "value", 0, &record).IsInvalidArgument()) << "it has ended";
+  EXPECT_TRUE(writer_->Append("d", "value", 0, &record).IsInvalidArgument())
+      << "no value may follow the first live record";
   ValueFileProperties properties;
   ASSERT_TRUE(writer_->Finish(&properties).ok());
   EXPECT_TRUE(writer_->Finish(&properties).IsInvalidArgument());
@@ -201,7 +202,7 @@ TEST_P(ValueLogTest, EachValueOfAKeyIsFoundByItsBlobFile) {
   EXPECT_TRUE(writer_->AddLive("rare", elements[{"rare", 1}].first).IsInvalidArgument());
   ValueFileProperties properties;
   ASSERT_TRUE(writer_->Finish(&properties).ok());
-  EXPECT_EQ(Content()[Content().size() - 20], 4) << "its version";
+  EXPECT_EQ(Content()[Content().size() - 20], 4) << "the format version must be 4";
   ASSERT_EQ(properties.blob_files.size(), 13u);
   EXPECT_EQ(properties.blob_files[0].records, 3u);
   EXPECT_EQ(properties.blob_files[12].records, 1u);
@@ -241,7 +242,7 @@ TEST_P(ValueLogTest, BlobFilesAreAllUsedAndNotTooMany) {
   ASSERT_TRUE(writer_->Append("key", "value", 1, &record).ok());
   ASSERT_TRUE(writer_->AddLive("key", record).ok());
   ValueFileProperties properties;
-  EXPECT_TRUE(writer_->Finish(&properties).IsInvalidArgument()) << "nothing lives of blob file 0";
+  EXPECT_TRUE(writer_->Finish(&properties).IsInvalidArgument()) << "blob file 0 has no live record";
 }
 
 // Dead records have checksums, too.
@@ -293,12 +294,14 @@ TEST(LogIndexTest, AKeyHasSeveralBlobFiles) {
   EXPECT_EQ(index.Find("b", 3), nullptr);
   EXPECT_EQ(index.Find("c", 0), nullptr);
   EXPECT_EQ(index.Find("c", 1)->offset, 100u);
-  EXPECT_NE(vsst::LogIndex().Load(builder.payload(), 1000, 2), nullptr) << "two blob files alone";
+  EXPECT_NE(vsst::LogIndex().Load(builder.payload(), 1000, 2), nullptr)
+      << "the file has only two blob files";
   for (const uint32_t blob_file_index : {0, 1}) {
     vsst::LogIndexBuilder wrong(true);
     wrong.Add("b", {0, 100, 50, 1});
     wrong.Add("b", {100, 100, 50, blob_file_index});
-    EXPECT_NE(vsst::LogIndex().Load(wrong.payload(), 1000, 3), nullptr) << "it does not ascend";
+    EXPECT_NE(vsst::LogIndex().Load(wrong.payload(), 1000, 3), nullptr)
+        << "the blob files of a key must ascend";
   }
 }
 
@@ -311,14 +314,18 @@ TEST(LogIndexTest, WhatCannotBeIsNotLoaded) {
     return std::string(error != nullptr ? error : "");
   };
   EXPECT_EQ(load([](auto* b) { b->Add("a", {0, 100, 50}); }), "");
-  EXPECT_NE(load([](auto* b) { b->Add("a", {950, 100, 50}); }), "") << "beyond the end";
+  EXPECT_NE(load([](auto* b) {
+              b->Add("a", {950, 100, 50});
+            }),
+            "")
+      << "the record ends after the file's end";
   EXPECT_NE(load([](auto* b) { b->Add("a", {2000, 100, 50}); }), "");
   EXPECT_NE(load([](auto* b) { b->Add("a", {UINT64_MAX - 5, 100, 50}); }), "");
   EXPECT_NE(load([](auto* b) {
               b->Add(std::string(100, 'k'), {0, 100, 5});
             }),
             "")
-      << "no space for its key";
+      << "the record is too short for its key";
   EXPECT_NE(load([](auto* b) {
               b->Add("b", {0, 100, 5});
               b->Add("a", {100, 100, 5});
@@ -329,7 +336,7 @@ TEST(LogIndexTest, WhatCannotBeIsNotLoaded) {
               b->Add("b", {100, 600, 5});
             }),
             "")
-      << "over each other";
+      << "the records overlap";
 }
 
 }  // namespace

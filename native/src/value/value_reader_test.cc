@@ -266,7 +266,7 @@ TEST_F(ValueReaderTest, SmallValuesStayInTheCache) {
     std::string value;
     calls = reads();
     for (int i = 0; i < 3; ++i) ASSERT_TRUE(Get("a", BlobFileId(1), &value, false).ok());
-    EXPECT_EQ(reads() - calls, 1 + 3u) << "not kept unless asked for";
+    EXPECT_EQ(reads() - calls, 1 + 3u) << "a value must only be kept when the caller asks for it";
   }
 }
 

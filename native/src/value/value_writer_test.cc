@@ -73,7 +73,8 @@ TEST_F(ValueWriterTest, RecordsOutOfOrderAreRefusedAndNotAdded) {
   ASSERT_TRUE(writer->Finish(&p).ok());
   EXPECT_EQ(p.records, 3u);
   EXPECT_EQ(p.blob_files.size(), 3u);
-  EXPECT_TRUE(writer->Add("d", BlobFileId(1), "8").IsInvalidArgument()) << "finished";
+  EXPECT_TRUE(writer->Add("d", BlobFileId(1), "8").IsInvalidArgument())
+      << "the file is already finished";
   EXPECT_TRUE(writer->Finish(&p).IsInvalidArgument());
 }
 
@@ -145,7 +146,7 @@ TEST_F(ValueWriterTest, EveryFailureIsReported) {
       bool failed = false;
       for (const auto& [name, value] : values) {
         const Status status = writer->Add(name.first, name.second, value);
-        EXPECT_TRUE(!failed || !status.ok()) << "an error was forgotten";
+        EXPECT_TRUE(!failed || !status.ok()) << "the writer must keep returning the first error";
         failed = !status.ok();
         EXPECT_EQ(failed, faults.fired() > 0);
       }

@@ -29,7 +29,7 @@ class ValueVerifyTest : public ::testing::Test {
   /// Changes a byte, repairs all checksums and verifies: must be Corruption with path and offset.
   std::string ErrorOf(uint64_t offset, char byte) {
     ValueFileImage image = good_;
-    EXPECT_NE(image.bytes[offset], byte) << "no change";
+    EXPECT_NE(image.bytes[offset], byte) << "the test must change the byte";
     image.bytes[offset] = byte;
     image.Repair();
     const Status status = Verify(image);
@@ -50,7 +50,8 @@ TEST_F(ValueVerifyTest, AGoodFile) {
 TEST_F(ValueVerifyTest, RecordsThatTheIndexesDoNotName) {
   const uint64_t record = good_.records[3].offset;
   EXPECT_NE(ErrorOf(record + 3, 'x').find("dense key index"), std::string::npos);
-  EXPECT_NE(ErrorOf(record, 1).find("dense key index"), std::string::npos) << "another blob file";
+  EXPECT_NE(ErrorOf(record, 1).find("dense key index"), std::string::npos)
+      << "the byte now names another blob file";
   ErrorOf(record + 1, 4);  // key and value bytes
 }
 
@@ -82,7 +83,7 @@ TEST_F(ValueVerifyTest, SeparatorsThatLeadElsewhere) {
     EXPECT_NE(ErrorOf(separator + 4, byte).find("partition"), std::string::npos);
 }
 
-/// Any changed byte behind right checksums gives OK or an error, never a crash.
+/// / Any changed byte with corrected checksums gives OK or an error, never a crash.
 TEST_F(ValueVerifyTest, EveryByteBehindRightChecksums) {
   uint64_t passed = 0;
   for (size_t at = 0; at < good_.bytes.size(); ++at) {

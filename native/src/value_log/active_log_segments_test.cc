@@ -79,7 +79,7 @@ TEST_F(ActiveLogSegmentsTest, SealHandsOverAllSegmentsAndBeginsAnew) {
   EXPECT_EQ(segments_.changelog(), nullptr);
   AddForValues();
   ASSERT_TRUE(AppendValue(10).ok());
-  EXPECT_FALSE(segments_.full()) << "bytes of the memtable before do not count";
+  EXPECT_FALSE(segments_.full()) << "bytes of the previous memtable must not count";
 }
 
 TEST_F(ActiveLogSegmentsTest, ASegmentThatEndedStaysTheMemtables) {
@@ -108,7 +108,7 @@ TEST_F(ActiveLogSegmentsTest, AFailedSegmentFillsTheMemtable) {
   ASSERT_TRUE(AppendValue(10).ok());
   faults_.Arm({.only = FileCall::kFlush});
   EXPECT_FALSE(AppendValue(10).ok());
-  EXPECT_TRUE(segments_.full()) << "no other value may follow in this segment";
+  EXPECT_TRUE(segments_.full()) << "no other value may follow in the failed segment";
 }
 
 TEST_F(ActiveLogSegmentsTest, AVeryLargeValueBeginsASegment) {
@@ -120,14 +120,14 @@ TEST_F(ActiveLogSegmentsTest, AVeryLargeValueBeginsASegment) {
 }
 
 TEST_F(ActiveLogSegmentsTest, AChangelogSegmentTakesEntriesUpToTheSizeOfAValueFile) {
-  EXPECT_FALSE(segments_.TakesEntry()) << "there is none yet";
+  EXPECT_FALSE(segments_.TakesEntry()) << "there is no segment yet";
   AddForEntries();
   EXPECT_TRUE(segments_.TakesEntry());
   ASSERT_TRUE(AppendEntry(kValueFileBytes / 2).ok());
   EXPECT_TRUE(segments_.TakesEntry());
   ASSERT_TRUE(AppendEntry(kValueFileBytes / 2).ok());
   EXPECT_FALSE(segments_.TakesEntry());
-  EXPECT_FALSE(segments_.full()) << "the memtable may have more of them";
+  EXPECT_FALSE(segments_.full()) << "the memtable may have more segments";
 }
 
 TEST_F(ActiveLogSegmentsTest, AFailedChangelogSegmentTakesNoEntry) {
@@ -136,7 +136,7 @@ TEST_F(ActiveLogSegmentsTest, AFailedChangelogSegmentTakesNoEntry) {
   faults_.Arm({.only = FileCall::kFlush});
   EXPECT_FALSE(AppendEntry(10).ok());
   EXPECT_FALSE(segments_.TakesEntry());
-  EXPECT_FALSE(segments_.full()) << "the next entry gets a new segment";
+  EXPECT_FALSE(segments_.full()) << "the next entry must get a new segment";
 }
 
 TEST_F(ActiveLogSegmentsTest, EntriesOfAllSegmentsFillTheMemtable) {

@@ -147,10 +147,10 @@ TEST_F(ChangelogLogTest, ASegmentIsHeldUntilAllOfItsEntriesAreReleased) {
   EXPECT_TRUE(log.FindReleased().empty());
 
   log.Release(2);
-  EXPECT_TRUE(log.FindReleased().empty()) << "its third entry is not released";
+  EXPECT_TRUE(log.FindReleased().empty()) << "the third entry of the segment is not released";
   log.Release(3);
   EXPECT_EQ(ReleasedNames(log), Texts{first});
-  EXPECT_EQ(ReleasedNames(log), Texts{first}) << "it stays until it is dropped";
+  EXPECT_EQ(ReleasedNames(log), Texts{first}) << "the segment must stay until it is dropped";
   EXPECT_TRUE(log.Holds(first));
   for (const ChangelogLog::Released& segment : log.FindReleased()) {
     EXPECT_FALSE(segment.of_earlier_opening);
@@ -182,7 +182,7 @@ TEST_F(ChangelogLogTest, TheSegmentThatGetsEntriesIsNotReleased) {
   ASSERT_TRUE(log.Open(kOrigin, {kOrigin}, 0).ok());
   EntryWriter writer(&files_, &log, kOrigin);
   const std::string name = log.NameOf(writer.Begin());
-  EXPECT_TRUE(log.FindReleased().empty()) << "it has no entry yet";
+  EXPECT_TRUE(log.FindReleased().empty()) << "the segment has no entry yet";
   writer.Append(2);
   log.Release(2);
   EXPECT_TRUE(log.FindReleased().empty());
@@ -198,15 +198,15 @@ TEST_F(ChangelogLogTest, ASegmentIsFinishedOnceNoMoreEntriesCome) {
   writer.Append(2);
   const std::string path = kDirectory + "/" + log.NameOf(number);
   const size_t bytes = files_.Content(path)->size();
-  EXPECT_TRUE(log.Finish(number).IsInvalidArgument()) << "it gets entries";
-  EXPECT_TRUE(log.Finish(number + 1).IsInvalidArgument()) << "there is no such segment";
+  EXPECT_TRUE(log.Finish(number).IsInvalidArgument()) << "the segment still gets entries";
+  EXPECT_TRUE(log.Finish(number + 1).IsInvalidArgument()) << "the segment does not exist";
   EXPECT_EQ(files_.Content(path)->size(), bytes);
   log.EndSegment();
   EXPECT_TRUE(log.Finish(number).ok());
-  EXPECT_GT(files_.Content(path)->size(), bytes) << "it has an index and a footer";
+  EXPECT_GT(files_.Content(path)->size(), bytes) << "the segment must get an index and a footer";
   log.Release(2);
   log.Drop(log.FindReleased().front());
-  EXPECT_TRUE(log.Finish(number).IsInvalidArgument()) << "it is not held any more";
+  EXPECT_TRUE(log.Finish(number).IsInvalidArgument()) << "the segment is no longer held";
 }
 
 TEST_F(ChangelogLogTest, EntriesAndTheirValuesAreReadByLocation) {
@@ -225,7 +225,7 @@ TEST_F(ChangelogLogTest, EntriesAndTheirValuesAreReadByLocation) {
   EXPECT_EQ(read, TextOf(2));
   ASSERT_TRUE(log.ReadValue(writer.value(), &read).ok());
   EXPECT_EQ(read, value);
-  EXPECT_TRUE(log.ReadValue(plain, &read).IsCorruption()) << "no value stands there";
+  EXPECT_TRUE(log.ReadValue(plain, &read).IsCorruption()) << "the entry has no value";
   EXPECT_TRUE(log.Read({plain.segment, 1 << 20, 10, 0}, &read).IsInvalidArgument());
   EXPECT_TRUE(log.Read({plain.segment, 0, UINT64_MAX, 0}, &read).IsInvalidArgument());
   EXPECT_TRUE(log.Read({plain.segment + 1, 0, 10, 0}, &read).IsNotFound());
@@ -241,7 +241,7 @@ TEST_F(ChangelogLogTest, RecoveryReadsUnreleasedEntriesOverAllSegments) {
     EXPECT_EQ(Read(log), TextsOf(1, 9));
     EXPECT_EQ(Read(log, 4), TextsOf(5, 9));
     log.Release(5);
-    EXPECT_EQ(Read(log), TextsOf(6, 9)) << "released entries are not shown again";
+    EXPECT_EQ(Read(log), TextsOf(6, 9)) << "released entries must not be read again";
     const std::vector<ChangelogLog::Released> released = log.FindReleased();
     ASSERT_EQ(released.size(), 1u);
     EXPECT_TRUE(released[0].of_earlier_opening);
@@ -270,7 +270,7 @@ TEST_F(ChangelogLogTest, ReleasedSegmentsOfEarlierOpeningsAreNotHeld) {
   ChangelogLog all_released(&files_, kDirectory, WalMode::kWalSync);
   ASSERT_TRUE(OpenNext(&all_released, 9).ok());
   EXPECT_FALSE(all_released.Holds(PathOf(3).substr(4)));
-  EXPECT_EQ(all_released.last_sequence(), 9u) << "sequences go on";
+  EXPECT_EQ(all_released.last_sequence(), 9u) << "the sequences must continue";
 }
 
 TEST_F(ChangelogLogTest, EntriesOfSeveralRunsFollowEachOther) {
@@ -281,7 +281,7 @@ TEST_F(ChangelogLogTest, EntriesOfSeveralRunsFollowEachOther) {
     EntryWriter writer(&files_, &log, kNextOrigin);
     writer.Begin();
     writer.Append(2);
-    EXPECT_EQ(Read(log), TextsOf(1, 9)) << "entries of this opening are not recovered";
+    EXPECT_EQ(Read(log), TextsOf(1, 9)) << "entries of this opening must not be recovered";
   }
   const Origin third{1, 3};
   ChangelogLog log(&files_, kDirectory, WalMode::kWalSync);
@@ -299,7 +299,7 @@ TEST_F(ChangelogLogTest, EntriesThatFailedAreNoGap) {
     EXPECT_EQ(log.TakeSequence().number, 3u);  // and the entry fails
     EXPECT_EQ(log.TakeSequence().skipped, 1u);
     writer.Append();
-    EXPECT_EQ(log.TakeSequence().skipped, 0u) << "an entry that was written ends the run";
+    EXPECT_EQ(log.TakeSequence().skipped, 0u) << "a written entry must end the run of failed ones";
     log.EndSegment();
     writer.Begin();  // the failed entry may be in the segment before
     writer.Append();
@@ -320,13 +320,13 @@ TEST_F(ChangelogLogTest, AMissingSegmentIsCorruptionOnlyIfEntriesWereSynced) {
   {
     ChangelogLog log(&files_, kDirectory, WalMode::kWal);
     ASSERT_TRUE(OpenNext(&log).ok());
-    EXPECT_EQ(Read(log), TextsOf(1, 3)) << "no entry is shown after a missing one";
-    EXPECT_EQ(log.last_sequence(), 9u) << "no sequence is used twice";
+    EXPECT_EQ(Read(log), TextsOf(1, 3)) << "no entry must be read after a missing one";
+    EXPECT_EQ(log.last_sequence(), 9u) << "no sequence must be used twice";
     EntryWriter writer(&files_, &log, kNextOrigin);
     writer.Begin();
     writer.Append(2);
   }
-  // New entries follow the loss, and what was lost stays lost.
+  // New entries follow the loss, and the lost entries stay lost.
   const Origin third{1, 3};
   ChangelogLog log(&files_, kDirectory, WalMode::kWal);
   ASSERT_TRUE(log.Open(third, {kOrigin, kNextOrigin, third}, 0).ok());
@@ -343,7 +343,7 @@ TEST_F(ChangelogLogTest, TheFirstSegmentIsMissedToo) {
   EXPECT_TRUE(status.IsCorruption());
   EXPECT_NE(status.ToString().find(PathOf(2)), std::string::npos) << status.ToString();
   ChangelogLog released(&files_, kDirectory, WalMode::kWalSync);
-  ASSERT_TRUE(OpenNext(&released, 3).ok()) << "nobody needs it";
+  ASSERT_TRUE(OpenNext(&released, 3).ok()) << "the missing segment is not needed";
   EXPECT_EQ(Read(released), TextsOf(4, 9));
 }
 

@@ -76,7 +76,7 @@ class LoggedValuesTest : public ::testing::Test {
     EncodeReference(reference, &encoded);
     living_.push_back({key, RecordKind::kPutReference, std::move(encoded)});
   }
-  // What a flush does; the records are as it writes them.
+  // Does the work of a flush. The records are as a flush writes them.
   Status Flush() {
     LoggedValues logged(segments_);
     for (const Living& one : living_) logged.Weigh({one.key, one.kind, 0, one.value});
@@ -142,7 +142,7 @@ TEST_F(LoggedValuesTest, AChangelogSegmentStaysIfHalfOfItLives) {
   ASSERT_TRUE(Flush().ok());
   EXPECT_EQ(output_.ended, (std::vector<const ChangelogSegment*>{half.get()}));
   EXPECT_TRUE(output_.kept.empty());
-  EXPECT_TRUE(output_.added.empty()) << "the index of a segment that has ended is complete";
+  EXPECT_TRUE(output_.added.empty()) << "the index of a finished segment is complete";
   ExpectReferenceToFile(0, half->id());
   ExpectReferenceToFile(1, half->id());
   EXPECT_EQ(written_[2].kind, RecordKind::kPut);
@@ -166,7 +166,8 @@ TEST_F(LoggedValuesTest, APartOfAListIsPlacedLikeAValue) {
   ASSERT_EQ(output_.kept.size(), 1u);
   EXPECT_EQ(output_.kept[0]->id(), kept->id());
   EXPECT_EQ(output_.added, (std::vector<std::string>{"list"}));
-  EXPECT_EQ(output_.timestamps.at(0), std::nullopt) << "the list outlives its elements";
+  EXPECT_EQ(output_.timestamps.at(0), std::nullopt)
+      << "the list lives longer than its elements, so the part has no timestamp";
   EXPECT_EQ(written_[0].kind, RecordKind::kPutParts);
   std::vector<ListPart> parts;
   ASSERT_TRUE(SplitList(written_[0].value, &parts).ok());
