@@ -41,7 +41,7 @@ class CrashableFileSystem : public fs::FileSystem {
   /// Whether a removed file can still be read while it is open.
   virtual void SetRemovedFilesReadable(bool readable) = 0;
 
-  /// To damage files: the content, and its replacement, which is durable at once.
+  /// / For tests that damage files: the content, and its replacement, which is durable immediately.
   virtual Result<std::string> Content(const std::string& path) const = 0;
   virtual Status SetContent(const std::string& path, std::string content) = 0;
   /// All files' paths, sorted.

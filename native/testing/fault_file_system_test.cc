@@ -91,7 +91,7 @@ TEST_F(FaultFileSystemTest, ShortWriteLeavesHalf) {
   fs_.Arm({.fault = Fault::kShortWrite});
   EXPECT_TRUE((*file)->Append("12345678").IsNoSpace());
   EXPECT_EQ(*base_.Content("/db/b"), "1234");
-  EXPECT_TRUE((*file)->Append("more").IsNoSpace()) << "the file is useless now";
+  EXPECT_TRUE((*file)->Append("more").IsNoSpace()) << "the file must be unusable after the error";
   EXPECT_TRUE((*file)->Close().IsNoSpace());
 }
 
@@ -138,7 +138,7 @@ TEST_F(FaultFileSystemTest, FiltersByKindAndPath) {
   EXPECT_TRUE(fs_.Create("/db/manifest", 0).ok());
   EXPECT_TRUE(fs_.OpenRandom("/db/1.sst").ok());
   EXPECT_TRUE(fs_.Create("/db/2.sst", 0).status().IsIOError());
-  EXPECT_TRUE(fs_.Create("/db/3.sst", 0).ok()) << "once";
+  EXPECT_TRUE(fs_.Create("/db/3.sst", 0).ok()) << "the fault must strike only once";
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ class MemBlockDevice : public fs::BlockDevice {
     return disk_->Mutate("grow", [&] {
       if (disk_->fail_growth_) return Status::IOError("grow of disk: injected");
       if (size > disk_->bytes_max_) return Status::NoSpace("grow disk: it is full");
-      // Durable at once: file systems keep the size of a file in their own metadata.
+      // Durable immediately: file systems keep the size of a file in their own metadata.
       disk_->content_.resize(std::max<size_t>(disk_->content_.size(), size), '\0');
       if (disk_->may_crash_) disk_->durable_.resize(disk_->content_.size(), '\0');
       return Status::OK();

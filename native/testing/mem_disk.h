@@ -55,7 +55,7 @@ class MemDisk {
   uint64_t TakeLargestBytes();
 
   std::string Content() const;
-  /// The new content is durable at once.
+  /// / The new content is durable immediately.
   void SetContent(std::string content);
   void Overwrite(uint64_t offset, Slice bytes);
   /// Fills the disk with zeros, without new memory.

@@ -98,7 +98,8 @@ TEST_F(MemFileSystemTest, BytesSurviveBySync) {
   ASSERT_TRUE(file->Append("synced").ok());
   ASSERT_TRUE(file->Sync().ok());
   ASSERT_TRUE(file->Append("-later").ok());
-  EXPECT_EQ(AfterCrash("/db/a", CrashMode::kSyncedOnly), "NotFound") << "its name was not synced";
+  EXPECT_EQ(AfterCrash("/db/a", CrashMode::kSyncedOnly), "NotFound")
+      << "the name of the file was not synced";
   ASSERT_TRUE(fs_.SyncDirectory("/db").ok());
   EXPECT_EQ(AfterCrash("/db/a", CrashMode::kSyncedOnly), "synced");
   EXPECT_EQ(AfterCrash("/db/a", CrashMode::kAll), "synced-later");
@@ -109,7 +110,7 @@ TEST_F(MemFileSystemTest, BytesSurviveBySync) {
     lengths.insert(random.size());
     EXPECT_TRUE(AfterCrash("/db/a", CrashMode::kTorn, seed).starts_with("synced"));
   }
-  EXPECT_EQ(lengths.size(), 7u) << "every length between";
+  EXPECT_EQ(lengths.size(), 7u) << "every length in between must occur";
   EXPECT_EQ(*lengths.begin(), 6u);
 }
 
@@ -122,8 +123,9 @@ TEST_F(MemFileSystemTest, DirectoriesSurviveBySyncsOfTheOnesAbove) {
   EXPECT_EQ(AfterCrash("/a/b/file", CrashMode::kAll), "synced");
   EXPECT_EQ(AfterCrash("/a/b/file", CrashMode::kSyncedOnly), "NotFound");
   ASSERT_TRUE(fs_.SyncDirectory("/a").ok());
-  EXPECT_EQ(AfterCrash("/a/b/file", CrashMode::kSyncedOnly), "NotFound") << "its parent's parent";
-  EXPECT_EQ(fs_.CrashStates(), 2u) << "with or without /a";
+  EXPECT_EQ(AfterCrash("/a/b/file", CrashMode::kSyncedOnly), "NotFound")
+      << "the parent's parent was not synced";
+  EXPECT_EQ(fs_.CrashStates(), 2u) << "the crash may keep or lose /a";
   bool lost = false, kept = false;
   for (uint64_t seed = 0; seed < 50; ++seed) {
     const std::string found = AfterCrash("/a/b/file", CrashMode::kRandom, seed);
@@ -186,7 +188,8 @@ TEST_F(MemFileSystemTest, RenameSurvivesBySyncOfTheDirectory) {
   for (uint64_t seed = 0; seed < 100; ++seed) {
     seen.insert(AfterCrash("/db/current", CrashMode::kRandom, seed));
   }
-  EXPECT_EQ(seen, (std::set<std::string>{"old", "new"})) << "never neither: renames are atomic";
+  EXPECT_EQ(seen, (std::set<std::string>{"old", "new"}))
+      << "a rename is atomic, so one of the names must always exist";
   ASSERT_TRUE(fs_.SyncDirectory("/db").ok());
   EXPECT_EQ(AfterCrash("/db/current", CrashMode::kSyncedOnly), "new");
   EXPECT_EQ(AfterCrash("/db/new", CrashMode::kSyncedOnly), "NotFound");

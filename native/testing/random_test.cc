@@ -58,7 +58,7 @@ TEST(KeyGeneratorTest, MapKeysStartWithAPrefix) {
     whole |= key.size() == prefix_bytes;
     EXPECT_EQ(prefixes.count(generator.MapPrefix()), 1u);
   }
-  EXPECT_TRUE(whole) << "an empty user key is a case too";
+  EXPECT_TRUE(whole) << "one of the keys must have an empty user key";
 }
 
 }  // namespace

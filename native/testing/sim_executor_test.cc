@@ -62,7 +62,7 @@ TEST(SimExecutorTest, PriorityOrderIsThatOfOneThread) {
   executor.MakeUrgent(os::Priority::kCollection);
   EXPECT_EQ(executor.pending_urgent(), 1u);
   executor.RunUntilIdle();
-  EXPECT_EQ(history, "1234ab") << "what somebody waits for goes first";
+  EXPECT_EQ(history, "1234ab") << "jobs for which somebody waits must run first";
 }
 
 }  // namespace

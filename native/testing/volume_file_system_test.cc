@@ -55,13 +55,13 @@ TEST_F(VolumeFileSystemTest, ACrashedOneCanBeWrittenAndCrashAgain) {
   ASSERT_TRUE(Write(killed.get(), "/db/b", "5678")->Close().ok());
   EXPECT_EQ(killed->Paths(), (std::vector<std::string>{"/db/a", "/db/b"}));
   const auto cut = killed->CrashClone(CrashMode::kSyncedOnly);
-  EXPECT_EQ(Left(cut.get(), "/db/a"), "1234") << "all that a crash leaves is durable";
+  EXPECT_EQ(Left(cut.get(), "/db/a"), "1234") << "everything that a crash leaves must be durable";
   EXPECT_EQ(Left(cut.get(), "/db/b"), "none");
   EXPECT_EQ(files_.Paths(), (std::vector<std::string>{"/db/a"}));
 }
 
 TEST_F(VolumeFileSystemTest, EveryStateOfAPowerCutIsAmongThoseThatAreCounted) {
-  EXPECT_EQ(files_.CrashStates(), 1u) << "all was synced";
+  EXPECT_EQ(files_.CrashStates(), 1u) << "everything was synced";
   uint64_t hooked = 0, states_most = 0;
   std::set<std::string> left;
   files_.SetMutationHook([&](uint64_t call) {
@@ -78,8 +78,9 @@ TEST_F(VolumeFileSystemTest, EveryStateOfAPowerCutIsAmongThoseThatAreCounted) {
   ASSERT_TRUE(file->Append("5678").ok() && file->Sync().ok());
   files_.SetMutationHook(nullptr);
   EXPECT_EQ(left, (std::set<std::string>{"none", "1234", "12345678"}));
-  EXPECT_GE(hooked, 4u) << "contents, the journal and syncs of both";
-  EXPECT_GE(states_most, 9u) << "contents and the journal, each there, absent or torn";
+  EXPECT_GE(hooked, 4u)
+      << "the hook must see the writes of contents and of the journal, and the syncs of both";
+  EXPECT_GE(states_most, 9u) << "the contents and the journal may each be there, absent or torn";
 }
 
 TEST_F(VolumeFileSystemTest, DamageIsSeenByThoseWhoHaveTheFileOpen) {

@@ -146,8 +146,8 @@ class AllocationFailure : public ::testing::Test {
       RunJobs(1);
     }
     const DBStatistics s = db()->statistics();
-    ADD_FAILURE() << "busy for ever with " << s.sealed_runs << " sealed runs, " << s.running_flushes
-                  << " flushes, " << s.running_compactions << " compactions, "
+    ADD_FAILURE() << "calls stay Busy for ever with " << s.sealed_runs << " sealed runs, "
+                  << s.running_flushes << " flushes, " << s.running_compactions << " compactions, "
                   << s.running_collections << " collections and " << db_->executor().pending()
                   << " queued jobs";
     return false;
@@ -159,7 +159,7 @@ class AllocationFailure : public ::testing::Test {
         const Armed armed;
         db_->executor().RunOne();
       } catch (...) {
-        ADD_FAILURE() << "a job threw";
+        ADD_FAILURE() << "a job threw an exception";
       }
     }
   }
@@ -271,7 +271,7 @@ class AllocationFailure : public ::testing::Test {
     db_.reset();
     const HostStatistics s = Host::Get().statistics();
     ASSERT_EQ(s.charged_bytes, 0u)
-        << "a charge was left behind, of memtables " << s.memtable_bytes << ", readers "
+        << "charges were left behind: memtables " << s.memtable_bytes << ", readers "
         << s.table_reader_bytes << ", metadata " << s.metadata_bytes << ", scans " << s.scan_bytes
         << ", jobs " << s.flush_job_bytes + s.compaction_job_bytes + s.collection_job_bytes
         << ", cache " << s.cache_used_bytes;
@@ -438,7 +438,7 @@ TEST_F(AllocationFailure, InABackgroundThreadFailsItsJobAlone) {
 }
 #endif
 
-// Otherwise the caller would log the edit again: its files would be twice in the version.
+// Without this the caller would log the edit again, and its files would be in the version twice.
 TEST_F(AllocationFailure, AnEditThatTheManifestHasIsNotReportedAsFailed) {
   ChosenFileSystem memory;
   FaultFileSystem files(&memory);
@@ -461,7 +461,7 @@ TEST_F(AllocationFailure, AnEditThatTheManifestHasIsNotReportedAsFailed) {
     edit.Add(0, {file, file->lower, file->upper});
     return edit;
   };
-  // From the first failed edit on a safe one looks for its files among those of failed edits.
+  // After the first failed edit, each safe edit looks for its files among those of failed edits.
   files.Arm({.fault = Fault::kNoSpace, .path_contains = "MANIFEST"});
   EXPECT_TRUE(store.Log(adding()).IsNoSpace());
   files.Disarm();

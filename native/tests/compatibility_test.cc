@@ -560,7 +560,7 @@ TEST(Compatibility, WhatIsWrittenTodayIsReadAsAFixture) {
   const files::path fixture = kept != nullptr ? files::path(kept)
                                               : files::temp_directory_path() /
                                                     ("lava-fixture-" + std::to_string(::getpid()));
-  ASSERT_FALSE(files::exists(fixture)) << "fixtures are never changed";
+  ASSERT_FALSE(files::exists(fixture)) << "an existing fixture must not be changed";
   WriteFixture(fixture);
   CheckInstance(fixture);
   CheckCheckpoint(fixture);

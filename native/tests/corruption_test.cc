@@ -264,7 +264,7 @@ class Corruption : public ::testing::Test {
     const Status opened = db.Open(imports);
     if (!opened.ok()) {
       ExpectNamed(opened, damage.file);
-      EXPECT_EQ(damage.extent, nullptr) << "a block's damage keeps the instance closed";
+      EXPECT_EQ(damage.extent, nullptr) << "damage of a block must not keep the instance closed";
       return true;
     }
     bool told = false;
@@ -285,7 +285,7 @@ class Corruption : public ::testing::Test {
       std::vector<Model::Entry> entries;
       const Status status = db->ScanAll(table, request, &entries);
       if (status.ok()) {
-        EXPECT_EQ(entries, expected) << "wrong content";
+        EXPECT_EQ(entries, expected) << "the scan returned wrong content";
         continue;
       }
       told = true;
@@ -293,7 +293,7 @@ class Corruption : public ::testing::Test {
       EXPECT_TRUE(damage.extent != nullptr &&
                   damage.extent->Touches(TableStart(partition, 1, table->id()),
                                          TableStart(partition, 1, table->id() + 1)))
-          << "a scan that has nothing to do with the damage";
+          << "the damage must not affect this scan";
     }
     PinnedValue value;
     for (const WrittenKey& key : golden_->keys) {
@@ -301,9 +301,10 @@ class Corruption : public ::testing::Test {
       const Status status = (*db)->Get(table, {key.key, key.prefix_bytes}, &value);
       const std::optional<std::string> expected = model.Get(name, key.key);
       if (status.ok()) {
-        EXPECT_TRUE(expected.has_value() && *expected == value.data()) << "wrong content";
+        EXPECT_TRUE(expected.has_value() && *expected == value.data())
+            << "Get() returned a wrong value";
       } else if (status.IsNotFound()) {
-        EXPECT_FALSE(expected.has_value()) << "a lost key";
+        EXPECT_FALSE(expected.has_value()) << "Get() lost the key";
       } else {
         told = true;
         ExpectNamed(status, damage.file);
@@ -312,7 +313,7 @@ class Corruption : public ::testing::Test {
         EXPECT_TRUE(damage.extent != nullptr &&
                     (damage.extent->Holds(internal.slice()) ||
                      (key.prefix_bytes != 0 && damage.extent->Holds(prefix))))
-            << "a key that is in another block";
+            << "the key is not in the damaged block";
       }
     }
     return told;
@@ -525,8 +526,8 @@ TEST_F(Corruption, EveryByteOfKeySsts) {
       }
     }
   }
-  EXPECT_GT(only_verified, 0u) << "no source was clipped";
-  std::cout << only_verified << " flips stand where no reader comes but VerifyFile" << std::endl;
+  EXPECT_GT(only_verified, 0u) << "the test must have data that only VerifyFile() reads";
+  std::cout << only_verified << " flips were only found by VerifyFile" << std::endl;
 }
 
 TEST_F(Corruption, EveryTruncationOfKeySsts) {
@@ -668,7 +669,7 @@ class ValueFileCorruption : public ::testing::Test {
       PinnedValue value;
       const Status status = db->Get(TableOf(&db), {key}, &value);
       if (!status.ok()) ExpectNamed(status, path);
-      EXPECT_TRUE(!status.ok() || value.data() == expected) << "wrong content";
+      EXPECT_TRUE(!status.ok() || value.data() == expected) << "Get() returned a wrong value";
       if (!status.ok()) told.insert(key);
     }
     return told;
@@ -731,7 +732,7 @@ TEST_F(ValueFileCorruption, EveryByteAndEveryTruncation) {
       if (HasFailure()) return;
     }
   }
-  EXPECT_TRUE(versions.contains(2)) << "no dictionary";
+  EXPECT_TRUE(versions.contains(2)) << "one file must have a dictionary";
   EXPECT_EQ(records_found, values_.size());
   Count(flips, "flips of an instance's value files detected");
   Count(cuts, "truncations of an instance's value files detected");

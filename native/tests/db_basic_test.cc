@@ -94,7 +94,7 @@ TEST(DBBasic, ScansPastTheCacheFindTheSameAndKeepNothing) {
   }
   const HostStatistics after = Host::Get().statistics();
   EXPECT_EQ(after.cache_data.used_bytes, before.cache_data.used_bytes);
-  EXPECT_EQ(after.scan_bytes, 0u) << "what was read ahead is given back";
+  EXPECT_EQ(after.scan_bytes, 0u) << "the memory for reading ahead must be released";
 }
 
 }  // namespace

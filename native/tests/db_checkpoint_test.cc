@@ -17,7 +17,7 @@ TEST(CheckpointParts, OverlappingCheckpointsShareRunsAndFiles) {
     snapshots.push_back(*db->TakeSnapshot());
     snapshots.push_back(*db->TakeSnapshot());
   }
-  EXPECT_EQ(db->statistics().sealed_runs, 4u) << "two snapshots share each run";
+  EXPECT_EQ(db->statistics().sealed_runs, 4u) << "two snapshots must share each run";
   // The last one's flush includes all earlier ones.
   ASSERT_OK(db.FlushSnapshot(snapshots.back().get()));
   EXPECT_EQ(db->statistics().flushes, 4u);
@@ -45,7 +45,7 @@ TEST(CheckpointParts, RunsBetweenTwoCheckpointsFlushIntoOneFile) {
   Table* t = db.table("t");
   ASSERT_OK(db->Put(t, {K(1, "first")}, "v"));
   auto first = *db->TakeSnapshot();
-  // Nothing runs meanwhile, but two flushes may have begun.
+  // No job runs in the meantime, but two flushes may have begun.
   for (int i = 0; i < 12; ++i) ASSERT_OK(db->Put(t, {K(1, std::to_string(i))}, "v"));
   auto second = *db->TakeSnapshot();
   ASSERT_GE(db->statistics().sealed_runs, 12u);
@@ -56,7 +56,7 @@ TEST(CheckpointParts, RunsBetweenTwoCheckpointsFlushIntoOneFile) {
   ASSERT_OK(second->Files(&files, &metadata));
   EXPECT_EQ(files.size(), db->statistics().flushes);
   ASSERT_OK(first->Files(&files, &metadata));
-  EXPECT_EQ(files.size(), 1u) << "what was written since is not in it";
+  EXPECT_EQ(files.size(), 1u) << "the first checkpoint must not contain later writes";
 }
 
 TEST(CheckpointParts, ACheckpointNeitherTriggersNorWaitsForCompactionOrCollection) {
@@ -84,7 +84,7 @@ TEST(CheckpointParts, ACheckpointNeitherTriggersNorWaitsForCompactionOrCollectio
   };
   write(0);
   checkpoint();
-  EXPECT_EQ(db.executor().pending(), 0u) << "one file in L0 is nothing to compact";
+  EXPECT_EQ(db.executor().pending(), 0u) << "a single file in L0 must not be compacted";
   for (int round = 1; round < 6; ++round) {
     write(round);
     ASSERT_TRUE(db->Flush(0).IsBusy());
@@ -139,7 +139,7 @@ TEST(CheckpointParts, WhatCheckpointsUploadIsRewrittenMoreSeldom) {
     };
     write(70);
     write(1);
-    ASSERT_EQ(db->statistics().compactions, 1u) << "into L1";
+    ASSERT_EQ(db->statistics().compactions, 1u) << "the first two files must go into L1";
     if (checkpoints) {
       auto snapshot = *db->TakeSnapshot();
       std::vector<Snapshot::File> files;
@@ -151,11 +151,12 @@ TEST(CheckpointParts, WhatCheckpointsUploadIsRewrittenMoreSeldom) {
     // While L0 waits, two of its files are combined.
     EXPECT_EQ(db->statistics().compactions, 2u);
     EXPECT_EQ(db->statistics().files_at_level[0], checkpoints ? 1u : 0u)
-        << "L1 has seven times as much";
+        << "with checkpoints L0 must wait, because L1 has seven times as many bytes";
     write(5);
     EXPECT_EQ(db->statistics().compactions, checkpoints ? 3u : 2u);
     EXPECT_EQ(db->statistics().files_at_level[0], checkpoints ? 0u : 1u)
-        << "less than five times as much";
+        << "with checkpoints L0 must be compacted, because L1 has less than five times as many "
+           "bytes";
   }
 }
 
@@ -171,7 +172,8 @@ TEST(CheckpointParts, AFailedFlushFailsTheCheckpointAndTheNextOneSucceeds) {
   const Status status = db.FlushSnapshot(failed.get());
   EXPECT_TRUE(status.IsIOError()) << status.ToString();
   EXPECT_NE(status.message().find(".ksst"), std::string_view::npos) << status.ToString();
-  EXPECT_EQ(db.Get(t, K(1, "k"), 0, failed.get()), "v") << "its run stays readable";
+  EXPECT_EQ(db.Get(t, K(1, "k"), 0, failed.get()), "v")
+      << "the run must stay readable after the failed flush";
   failed.reset();
   EXPECT_EQ(db.Get(t, K(1, "k")), "v");
   ASSERT_OK(db->Put(t, {K(1, "l")}, "w"));

@@ -191,7 +191,7 @@ TEST(DBConcurrency, SegmentsOfEntriesAreBroughtAwayBesideTheirWriter) {
         std::string entry;
         std::unique_lock<std::mutex> lock(mutex);
         if (!held.empty()) {
-          // Entries released meanwhile may be gone.
+          // Entries that were released in the meantime may be gone.
           const Logged& logged = held[random.Uniform(held.size())];
           ASSERT_OK(db->ReadEntry(logged.location, &entry));
           ASSERT_EQ(entry, logged.entry);
@@ -346,7 +346,7 @@ TEST(DBConcurrency, CloseWhileBusy) {
   }
 }
 
-// A file that moved to another level is watched until it is obsolete. It looks obsolete once a
+// A file that moved to another level is watched until it is obsolete. It also looks obsolete when a
 // close has released all versions.
 TEST(DBConcurrency, AFlushThatReturnsAfterTheCloseTakesNoFile) {
   ChosenFileSystem memory;

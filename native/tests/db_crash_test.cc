@@ -31,8 +31,8 @@ constexpr uint64_t kDrawn = 6;
 enum class Promise : uint8_t {
   kProcessKill,  // nothing that the operating system received is lost
   kPowerCut,     // with options.sync: nothing acknowledged is lost
-  // Without sync: all data may be lost, but none invented. The instance need not open, or its reads
-  // may fail, but all readable data is from one moment.
+  // Without sync: all data may be lost, but no data may be invented. The instance need not open, or
+  // its reads may fail, but all readable data must be from one moment.
   kPowerCutWithoutSync,
 };
 
@@ -151,7 +151,7 @@ class CrashedHistory {
     }
     const std::optional<size_t> moment =
         past_.Find(*digest, may_be_lost ? 0 : durable_, now_ + 1, *seen_);
-    ASSERT_TRUE(moment.has_value()) << Where() << "content of no moment";
+    ASSERT_TRUE(moment.has_value()) << Where() << "the content matches no moment of the history";
     if (!may_be_lost && random_.OneIn(16)) GoOn(&again, &player, *moment);
   }
 
@@ -165,7 +165,8 @@ class CrashedHistory {
     Player oracle(&model, *seen_);
     const std::string found = player->AtEnd(), expected = oracle.AtEnd();
     EXPECT_TRUE(found == expected)
-        << Where() << "another content when it goes on: " << (IsError(found) ? found : "");
+        << Where()
+        << "the content differs when the history goes on: " << (IsError(found) ? found : "");
   }
 
   std::string Where() const {

@@ -84,16 +84,17 @@ TEST_F(DamageTest, AFileThatACompactionFindsDamagedIsToldOnceAndFailsTheCheckpoi
   const uint64_t errors = db_->statistics().background_errors;
   const uint64_t read = db_.faults.calls(FileCall::kRead);
   LetTimePass();
-  EXPECT_EQ(db_->statistics().background_errors, errors) << "it was tried again";
+  EXPECT_EQ(db_->statistics().background_errors, errors)
+      << "the failed job must not be tried again";
   EXPECT_EQ(db_.faults.calls(FileCall::kRead), read);
-  EXPECT_TRUE(db_->TakeBackgroundEvents().empty()) << "it was told again";
+  EXPECT_TRUE(db_->TakeBackgroundEvents().empty()) << "the damaged file must not be reported again";
   for (int i = 20; i < 40; ++i) EXPECT_EQ(db_.Get(a_, K(1, Key(i))), Value(i));
   Put(a_, 50, Value(50));
   EXPECT_EQ(db_.Get(a_, K(1, Key(50))), Value(50));
   EXPECT_TRUE(Checkpoint().IsCorruption());
 }
 
-// L0 can no longer be compacted; a write must not wait for that for ever.
+// L0 can no longer be compacted, but a write must not wait for ever.
 TEST_F(DamageTest, AWriteThatWouldWaitForADamagedFileIsToldOfIt) {
   db_.options().l0_compaction_trigger = 2;
   db_.options().l0_stall_trigger = 4;
@@ -134,8 +135,9 @@ TEST_F(DamageTest, AFileThatACollectionFindsDamagedIsToldOnceAndFailsTheCheckpoi
   EXPECT_EQ(events[0].tables, std::vector<std::string>{"b"});
   const uint64_t errors = db_->statistics().background_errors;
   LetTimePass();
-  EXPECT_EQ(db_->statistics().background_errors, errors) << "it was tried again";
-  EXPECT_TRUE(db_->TakeBackgroundEvents().empty()) << "it was told again";
+  EXPECT_EQ(db_->statistics().background_errors, errors)
+      << "the failed job must not be tried again";
+  EXPECT_TRUE(db_->TakeBackgroundEvents().empty()) << "the damaged file must not be reported again";
   EXPECT_TRUE(Checkpoint().IsCorruption());
   for (int i = 0; i < 15; ++i) EXPECT_EQ(db_.Get(again, K(1, Key(i))), Value(i));
 }

@@ -78,7 +78,7 @@ TEST(DeadRangesScanTest, AnEmptiedMapIsWalkedOverOnce) {
       EXPECT_TRUE(db.First(table, 'm').empty());
     }
     EXPECT_EQ(db.SteppedOver() - before, first);
-    // Refills it at its end, at its begin, and in between.
+    // Refills the map at its end, at its beginning, and in between.
     for (const uint64_t n : {kEntries + 5, uint64_t{0}, kEntries / 2}) {
       ASSERT_OK(db.PutAt(table, 'm', n));
       EXPECT_FALSE(db.IsEmpty(table, 'm'));

@@ -158,7 +158,7 @@ class DBEntriesCrash : public ::testing::TestWithParam<std::tuple<WalMode, Way>>
       for (int i = there; i <= now_; ++i) EXPECT_EQ(again.Get(Map(&again), KeyOf(i)), "NotFound");
       EXPECT_GE(there, promised ? acknowledged_ : durable_);
       if (opening == 0) found = there;
-      EXPECT_EQ(there, found) << "at the opening before";
+      EXPECT_EQ(there, found) << "each opening must find the same keys";
       if (opening == 1) ASSERT_OK(again.Flush());
     }
     checking_ = false;

@@ -109,7 +109,8 @@ TEST_P(DBEntriesOfLists, AnElementIsStoredInItsEntryAlone) {
   Check("in memory");
   ReadAllEntries();
   EXPECT_EQ(db_->statistics().external_values, 30u);
-  EXPECT_LT(db_->statistics().memtable_active_bytes, 64u << 10) << "it has references";
+  EXPECT_LT(db_->statistics().memtable_active_bytes, 64u << 10)
+      << "the memtable must hold references instead of elements";
   const uint64_t segment = locations_.back().segment;
   ASSERT_OK(db_->RollEntries());
   ASSERT_OK(db_->FinishEntries(segment));
@@ -122,14 +123,15 @@ TEST_P(DBEntriesOfLists, AnElementIsStoredInItsEntryAlone) {
   Check("flushed");
   ReadAllEntries();
   EXPECT_EQ(ValueFiles(), std::vector<std::string>{db_->ChangelogSegmentName(segment)});
-  EXPECT_EQ(*files_.Content(path), whole) << "what was brought away is what the tree has";
+  EXPECT_EQ(*files_.Content(path), whole)
+      << "the flush must not change the segment after it was finished";
   EXPECT_LT(whole.size() * 100, bytes * 103);
   EXPECT_EQ(db_->statistics().garbage_bytes_max, 0u);
   std::vector<std::string> entries;
   const uint64_t end = locations_.back().offset + locations_.back().bytes;
   ASSERT_OK(
       DecodeEntries(db_->ChangelogSegmentName(segment), 0, Slice(whole).substr(0, end), &entries));
-  EXPECT_EQ(entries, entries_) << "where it was brought";
+  EXPECT_EQ(entries, entries_) << "the copied segment must contain all entries";
 
   ASSERT_OK(db_->ReleaseEntries(locations_.back().sequence));
   Open();
@@ -148,23 +150,24 @@ TEST_P(DBEntriesOfLists, OnlyOneLargeElementThatWasTheLastWriteIsBound) {
     lists_["a"] += segments;
   };
   append(ListOf({element, Element(2)}));
-  EXPECT_FALSE(IsBound(EntryOf("a", element + ',' + Element(2)))) << "two at once";
+  EXPECT_FALSE(IsBound(EntryOf("a", element + ',' + Element(2))))
+      << "two elements were appended at once";
   EXPECT_FALSE(IsBound(EntryOf("a", ListOf({element, Element(2)}))));
   append(ListOf({Element(3, 50)}));
-  EXPECT_FALSE(IsBound(EntryOf("a", Element(3, 50)))) << "small";
+  EXPECT_FALSE(IsBound(EntryOf("a", Element(3, 50)))) << "the element is too small";
   append(ListOf({element}));
-  EXPECT_FALSE(IsBound(EntryOf("a", Element(2)))) << "another element";
-  EXPECT_FALSE(IsBound(entry)) << "asked once already";
+  EXPECT_FALSE(IsBound(EntryOf("a", Element(2)))) << "the entry ends with another element";
+  EXPECT_FALSE(IsBound(entry)) << "only the first attempt after an append may bind";
   append(ListOf({element}));
-  EXPECT_FALSE(IsBound(EntryOf("a", element.substr(1)))) << "a byte of it is missing";
+  EXPECT_FALSE(IsBound(EntryOf("a", element.substr(1)))) << "the entry lacks a byte of the element";
   append(ListOf({element}));
   append(ListOf({"small"}));
-  EXPECT_FALSE(IsBound(entry)) << "another is the last";
+  EXPECT_FALSE(IsBound(entry)) << "another element was appended last";
   append(ListOf({element}));
   ASSERT_OK(db_.Flush());
-  EXPECT_FALSE(IsBound(entry)) << "flushed meanwhile";
+  EXPECT_FALSE(IsBound(entry)) << "the element was flushed in the meantime";
   Put("a", ListOf({element}));
-  EXPECT_FALSE(IsBound(entry)) << "a whole list was put";
+  EXPECT_FALSE(IsBound(entry)) << "the last write was a put of the whole list";
   // Ends with the same bytes as the element that would be bound.
   append(ListOf({element}));
   WriteBatch batch;
@@ -172,11 +175,11 @@ TEST_P(DBEntriesOfLists, OnlyOneLargeElementThatWasTheLastWriteIsBound) {
   batch.Append(List(), {K(1, "a")}, around);
   ASSERT_OK(db_.Finish([&] { return db_->Write(batch); }));
   lists_["a"] += around;
-  EXPECT_FALSE(IsBound(entry)) << "a batch came behind it";
+  EXPECT_FALSE(IsBound(entry)) << "a batch was written after the element";
   append(ListOf({element}));
   ASSERT_OK(db_.Finish([&] { return db_->Delete(List(), {K(1, "a")}); }));
   lists_["a"].clear();
-  EXPECT_FALSE(IsBound(entry)) << "deleted meanwhile";
+  EXPECT_FALSE(IsBound(entry)) << "the list was deleted in the meantime";
   append(ListOf({element}));
   EXPECT_TRUE(IsBound(entry));
   EXPECT_EQ(db_->statistics().external_values, 1u);

@@ -104,12 +104,13 @@ TEST_P(DBEntries, AValueIsStoredInItsEntryAlone) {
   ASSERT_OK(db()->ReadEntry(map_entry, &entry));
   EXPECT_EQ(entry, EntryOf("m/entry", Value(50)));
   EXPECT_EQ(db()->statistics().external_values, 21u);
-  EXPECT_LT(db()->statistics().memtable_active_bytes, 64u << 10) << "it has references";
+  EXPECT_LT(db()->statistics().memtable_active_bytes, 64u << 10)
+      << "the memtable must hold references instead of values";
 
   ASSERT_OK(db_->Flush());
   check("flushed");
   ReadAllEntries();
-  ASSERT_EQ(ValueFiles().size(), 1u) << "the segment is the value file";
+  ASSERT_EQ(ValueFiles().size(), 1u) << "the segment must be the only value file";
   EXPECT_EQ(ValueFiles()[0], db()->ChangelogSegmentName(map_entry.segment));
   EXPECT_LT(files_.Content("/db/" + ValueFiles()[0])->size() * 100, (bytes + 5000) * 103);
   EXPECT_EQ(db()->statistics().garbage_bytes_max, 0u);
@@ -133,24 +134,26 @@ TEST_P(DBEntries, WhatIsNotTheLastPutIsNotBound) {
     ASSERT_OK(db_->Finish([&] { return db()->Put(Map(), {K(1, key), 0}, value); }));
   };
   put("a", Value(1));
-  EXPECT_FALSE(is_bound(EntryOf("a", Value(2)))) << "another value";
-  EXPECT_FALSE(is_bound(EntryOf("a", Value(1)))) << "asked once already";
+  EXPECT_FALSE(is_bound(EntryOf("a", Value(2)))) << "the entry ends with another value";
+  EXPECT_FALSE(is_bound(EntryOf("a", Value(1)))) << "only the first attempt after a put may bind";
   put("a", Value(1));
-  EXPECT_FALSE(is_bound(EntryOf("a", Value(1).substr(2)))) << "two bytes are missing";
+  EXPECT_FALSE(is_bound(EntryOf("a", Value(1).substr(2))))
+      << "the entry lacks two bytes of the value";
   put("a", Value(1, 50));
-  EXPECT_FALSE(is_bound(EntryOf("a", Value(1, 50)))) << "small";
+  EXPECT_FALSE(is_bound(EntryOf("a", Value(1, 50)))) << "the value is too small";
   put("a", Value(1));
   ASSERT_OK(db()->Delete(Map(), {K(1, "a"), 0}));
-  EXPECT_FALSE(is_bound(EntryOf("a", Value(1)))) << "deleted meanwhile";
+  EXPECT_FALSE(is_bound(EntryOf("a", Value(1)))) << "the key was deleted in the meantime";
   put("a", Value(1));
   ASSERT_OK(db_->Flush());
-  EXPECT_FALSE(is_bound(EntryOf("a", Value(1)))) << "flushed meanwhile";
+  EXPECT_FALSE(is_bound(EntryOf("a", Value(1)))) << "the value was flushed in the meantime";
   put("a", Value(1));
   put("b", Value(2, 50));
-  EXPECT_FALSE(is_bound(EntryOf("a", Value(1)))) << "another put is the last";
+  EXPECT_FALSE(is_bound(EntryOf("a", Value(1)))) << "another key was put last";
   put("a", Value(1));
   put("a", "small");
-  EXPECT_FALSE(is_bound(EntryOf("a", "small"))) << "small, over one that was not";
+  EXPECT_FALSE(is_bound(EntryOf("a", "small")))
+      << "the last value is too small, although the previous one was not";
   put("a", Value(1));
   Table* list = *db()->CreateTable("list", {.kind = TableKind::kList, .separation_bytes = 100});
   ASSERT_OK(db()->Put(list, {K(1, "l")}, ListOf({Value(1)})));
@@ -181,7 +184,7 @@ TEST_P(DBEntries, EntriesAreHeldUntilBothLayersAreDoneWithThem) {
   EXPECT_EQ(db()->statistics().value_files, 1u);
 
   ASSERT_OK(db()->ReleaseEntries(locations_[7].sequence - 1));
-  EXPECT_EQ(ValueFiles().size(), 2u) << "one of its entries is not released";
+  EXPECT_EQ(ValueFiles().size(), 2u) << "one entry of the first segment is not released";
   ASSERT_OK(db()->ReleaseEntries(locations_[7].sequence));
   EXPECT_EQ(ValueFiles(), std::vector<std::string>{db()->ChangelogSegmentName(second)});
   std::string entry;
@@ -207,7 +210,7 @@ TEST_P(DBEntries, ASegmentIsEndedBeforeItsFlushAndKeptAsItIs) {
   Watch();
   for (int i = 0; i < 8; ++i) Bind("k" + std::to_string(i % 7), Value(i));
   const uint64_t segment = locations_.back().segment;
-  EXPECT_FALSE(db()->FinishEntries(segment).ok()) << "entries still go there";
+  EXPECT_FALSE(db()->FinishEntries(segment).ok()) << "the segment still gets entries";
   ASSERT_OK(db()->RollEntries());
   ASSERT_OK(db()->FinishEntries(segment));
   ASSERT_OK(db()->FinishEntries(segment));
@@ -217,7 +220,8 @@ TEST_P(DBEntries, ASegmentIsEndedBeforeItsFlushAndKeptAsItIs) {
   ASSERT_OK(db()->Put(Map(), {K(1, "k4")}, "small"));  // one of seven live ones dies
   for (int i = 0; i < 4; ++i) EXPECT_EQ(Get("k" + std::to_string(i)), Value(i == 0 ? 7 : i));
   ASSERT_OK(db_->Flush());
-  EXPECT_EQ(*files_.Content(path), whole) << "what was brought away is what the tree has";
+  EXPECT_EQ(*files_.Content(path), whole)
+      << "the flush must not change the segment after it was finished";
   EXPECT_EQ(db()->statistics().value_files, 1u);
   EXPECT_EQ(db()->statistics().garbage_bytes_max, Value(4).size());
   EXPECT_EQ(db()->statistics().garbage_bytes_min, Value(4).size());
@@ -227,7 +231,7 @@ TEST_P(DBEntries, ASegmentIsEndedBeforeItsFlushAndKeptAsItIs) {
   const uint64_t end = locations_.back().offset + locations_.back().bytes;
   ASSERT_OK(
       DecodeEntries(db()->ChangelogSegmentName(segment), 0, Slice(whole).substr(0, end), &entries));
-  EXPECT_EQ(entries, entries_) << "where it was brought";
+  EXPECT_EQ(entries, entries_) << "the copied segment must contain all entries";
   EXPECT_TRUE(DecodeEntries("0-1.vsst", 0, Slice(whole).substr(0, end), &entries).IsCorruption());
 }
 
@@ -254,7 +258,7 @@ TEST_P(DBEntries, AMemtableIsSealedOnceItsEntriesAreMany) {
     db_->executor().RunUntilIdle();
   }
   EXPECT_GE(db()->statistics().flushes, 4u);
-  EXPECT_LE(ValueFiles().size(), 12u) << "what died takes no space for long";
+  EXPECT_LE(ValueFiles().size(), 12u) << "dead values must not take space for long";
   EXPECT_EQ(Get("k"), Value(199));
 }
 
@@ -275,7 +279,7 @@ TEST_P(DBEntries, ReadsAreTargetedAndNamelessEntriesStandBetween) {
   for (const bool flushed : {false, true}) {
     if (flushed) ASSERT_OK(db_->Flush());
     ASSERT_OK(db()->GetExternal(Map(), {K(1, "k"), 0}, &value_at));
-    EXPECT_GT(value_at.offset, external.offset) << "behind the entry's head";
+    EXPECT_GT(value_at.offset, external.offset) << "the value must come after the entry's head";
     EXPECT_EQ(value_at.offset + value_at.bytes, external.offset + external.bytes);
     ASSERT_OK(db()->ReadEntryValue(value_at, &read));
     EXPECT_EQ(read, value) << flushed;
@@ -480,7 +484,8 @@ TEST_P(DBEntriesRecovery, DamageIsToldAndATornEndIsNot) {
         ASSERT_LE(read.size(), entries_.size());
         for (size_t i = 0; i < read.size(); ++i) ASSERT_EQ(read[i], entries_[i]) << path << at;
         if (synced && !cut) {
-          EXPECT_GE(read.size(), entries_.size() - 1) << path << " " << at << ": in silence";
+          EXPECT_GE(read.size(), entries_.size() - 1)
+              << path << " " << at << ": entries were lost without an error";
         }
       }
     }
@@ -560,7 +565,7 @@ TEST_P(DBEntries, AFlushThatFailsLosesNothing) {
     for (int i = 0; kept && i < 5; ++i) EXPECT_EQ(Get("k" + std::to_string(i)), Value(i)) << call;
     if (!struck) return;
   }
-  FAIL() << "a flush makes fewer calls";
+  FAIL() << "the flush makes more calls than the test tries";
 }
 
 // A snapshot from before the flush reads the segment, although the tree no longer uses it.
@@ -583,7 +588,7 @@ TEST_P(DBEntries, ASnapshotReadsSegmentsThatTheTreeHasLeft) {
   ASSERT_OK((*snapshot)->Files(&files, &metadata));
   EXPECT_TRUE(std::any_of(files.begin(), files.end(), [&](const Snapshot::File& file) {
     return file.name == db()->ChangelogSegmentName(locations_[0].segment);
-  })) << "a checkpoint names the segment";
+  })) << "the checkpoint must name the segment";
   snapshot->reset();
   db_->executor().RunUntilIdle();
 }

@@ -243,7 +243,7 @@ TEST_F(EventsTest, AFullDiskIsToldOnceAndOnceThatItIsOver) {
   ASSERT_EQ(began.size(), 1u);
   EXPECT_TRUE(began[0].status.IsNoSpace());
   const auto flushes = All<FlushInfo>(EventKind::kFlushEnd);
-  ASSERT_GE(flushes.size(), 2u) << "each attempt is a job";
+  ASSERT_GE(flushes.size(), 2u) << "each attempt must be a job";
   EXPECT_TRUE(flushes[0].status.IsNoSpace());
   EXPECT_FALSE(flushes[0].installed);
   db_.faults.Disarm();
@@ -253,7 +253,7 @@ TEST_F(EventsTest, AFullDiskIsToldOnceAndOnceThatItIsOver) {
   EXPECT_GE(ended[0].failures, 2u);
   ExpectPairs<FlushInfo>(EventKind::kFlushBegin, EventKind::kFlushEnd);
   const std::vector<BackgroundEvent> taken = db_->TakeBackgroundEvents();
-  ASSERT_EQ(taken.size(), 2u) << "the same is there to be taken";
+  ASSERT_EQ(taken.size(), 2u) << "TakeBackgroundEvents() must return the same two events";
   EXPECT_TRUE(taken[1].over);
 }
 
@@ -303,7 +303,7 @@ TEST_F(EventsTest, SnapshotsAreToldFromTakingToRelease) {
   EXPECT_EQ(released[1].snapshot, taken[1].snapshot);
   EXPECT_EQ(released[1].end, SnapshotEnd::kClosed);
   second.reset();
-  EXPECT_EQ(heard_->count(EventKind::kSnapshotReleased), 2u) << "nobody is told after the close";
+  EXPECT_EQ(heard_->count(EventKind::kSnapshotReleased), 2u) << "no event may follow the close";
 }
 
 TEST_F(EventsTest, ADroppedTableIsToldByItsName) {

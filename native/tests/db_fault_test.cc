@@ -142,7 +142,7 @@ class FaultyRun {
     ++errors_;
     EXPECT_TRUE(IsError(words)) << words;
     EXPECT_GT(faults_.fired(), 0u) << words;
-    EXPECT_NE(words.find("/db"), std::string::npos) << "names no file: " << words;
+    EXPECT_NE(words.find("/db"), std::string::npos) << "the error names no file: " << words;
   }
   // The fault is gone: a new open removes files left by failed removals, and no data is missing.
   void GoOn(Player* lava, Player* oracle) {
@@ -171,7 +171,7 @@ class FaultyRun {
     ASSERT_TRUE(store_.Open().ok());
     Past past = Replayed();
     EXPECT_TRUE(past.Find(*lava->Digest(), durable_, applied_.size(), *lava).has_value())
-        << "content of no moment since the last flush that was acknowledged";
+        << "the content matches no moment since the last acknowledged flush";
     ++read_only_;
   }
   Past Replayed() const {
@@ -290,7 +290,7 @@ TEST_P(DBFault, AnyCallThatFailsIsToldAndLosesNothing) {
   EXPECT_GT(errors, 0u);
   const bool syncs_fail = GetParam() == Fault::kIOError || GetParam() == Fault::kNoSpace;
   EXPECT_EQ(read_only > 0, syncs_fail) << read_only;
-  EXPECT_LE(torn * 20, once + 20) << "flips that passed for a torn end";
+  EXPECT_LE(torn * 20, once + 20) << "too many flips passed for a torn end";
   Count(torn, "flips in a manifest's last record taken for a torn one");
   Count(once, "I/O calls failed once");
   Count(for_ever, "I/O calls failed from then on");

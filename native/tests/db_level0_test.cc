@@ -39,7 +39,7 @@ TEST_F(Level0Test, DeletionsStayAsLongAsOlderFilesOfL0HaveWhatTheyDelete) {
     EXPECT_EQ(FilesOfL0(), 1u + static_cast<uint64_t>(i));
     Flush();
   }
-  EXPECT_EQ(FilesOfL0(), 2u) << "the small ones are one";
+  EXPECT_EQ(FilesOfL0(), 2u) << "the small files must become one file";
   for (const bool reopened : {false, true}) {
     if (reopened) {
       db_.CloseDB();
@@ -71,8 +71,9 @@ TEST_F(Level0Test, AnOverwrittenKeyHasItsNewestValueWhicheverFilesWereCombined) 
     EXPECT_LE(FilesOfL0(), 7u);
   }
   const DBStatistics s = db_->statistics();
-  EXPECT_GT(s.files_at_level[0], 0u) << "L1 has more than ten times as much";
-  EXPECT_LT(s.compaction_bytes_written, 500'000u + 3 * 40'000u) << "and is not written again";
+  EXPECT_GT(s.files_at_level[0], 0u)
+      << "L0 must wait, because L1 has more than ten times as many bytes";
+  EXPECT_LT(s.compaction_bytes_written, 500'000u + 3 * 40'000u) << "L1 must not be written again";
 }
 
 }  // namespace

@@ -35,7 +35,8 @@ TEST(DBLifecycle, ClosingGivesEverythingBack) {
     ASSERT_OK(db->Close());
     ASSERT_OK(db->Close());
     EXPECT_TRUE(db->LeftOpen().starts_with("snapshots open: 2\n  taken ")) << db->LeftOpen();
-    EXPECT_EQ(Host::Get().statistics().memtable_bytes, 0u) << "open snapshots hold nothing";
+    EXPECT_EQ(Host::Get().statistics().memtable_bytes, 0u)
+        << "open snapshots must hold no memory after the close";
     EXPECT_EQ(Host::Get().statistics().table_reader_bytes, 0u);
     EXPECT_TRUE(db->Put(t, {K(1, "x")}, "v").IsClosed());
     PinnedValue value;
@@ -53,7 +54,8 @@ TEST(DBLifecycle, ClosingGivesEverythingBack) {
     std::string metadata;
     EXPECT_TRUE(snapshot->Files(&files, &metadata).IsClosed());
     db.CloseDB();
-    EXPECT_TRUE(unflushed->WaitFlushed(0).IsClosed()) << "outlives the object too";
+    EXPECT_TRUE(unflushed->WaitFlushed(0).IsClosed())
+        << "a snapshot must report the close even after the end of the DB object";
   }
   const HostStatistics after = Host::Get().statistics();
   EXPECT_EQ(after.charged_bytes, 0u);
@@ -147,7 +149,7 @@ TEST(DBLifecycle, OptionsAreChecked) {
   db.options().create_if_missing = true;
   ASSERT_OK(db.Open());
   db.options().partition_bytes = 2;
-  EXPECT_TRUE(db.Open().IsInvalidArgument()) << "the instance has one";
+  EXPECT_TRUE(db.Open().IsInvalidArgument()) << "the instance has one partition byte";
 }
 
 TEST(DBLifecycle, LimitsAreNamed) {
@@ -299,8 +301,8 @@ TEST(DBLifecycle, WritesAnswerBusyAndGoOn) {
   for (; written < 10 && status.ok(); ++written)
     status = db->Put(t, {K(1, std::to_string(written))}, "v");
   EXPECT_TRUE(status.IsBusy()) << status.ToString();
-  EXPECT_EQ(written, 4) << "one active, two sealed, and the one refused";
-  EXPECT_EQ(db.Get(t, K(1, "3")), "NotFound") << "nothing was written";
+  EXPECT_EQ(written, 4) << "one write is active, two are sealed, and one was refused";
+  EXPECT_EQ(db.Get(t, K(1, "3")), "NotFound") << "the refused write must not be visible";
   db.executor().RunUntilIdle();
   ASSERT_OK(db->Put(t, {K(1, "3")}, "v"));
 }
@@ -396,7 +398,7 @@ TEST(DBLifecycle, AnotherInstancesMemtableIsSealedForTheLease) {
   EXPECT_GT(idle->statistics().flushes + busy->statistics().flushes, 0u);
 }
 
-// While flushes are behind, only full memtables become files of L0, not partially filled ones.
+// While flushes cannot keep up, only full memtables become files of L0, not partially filled ones.
 TEST(DBLifecycle, AFullLeaseSealsNothingSmallBesideRunsThatWaitForTheirFlush) {
   SimDB db(1);
   ASSERT_OK(db.Open());
@@ -409,7 +411,8 @@ TEST(DBLifecycle, AFullLeaseSealsNothingSmallBesideRunsThatWaitForTheirFlush) {
   };
   EXPECT_TRUE(fill().IsBusy());
   EXPECT_EQ(db->statistics().sealed_runs, 2u);
-  EXPECT_GT(db->statistics().memtable_active_bytes, 0u) << "an eighth may go on";
+  EXPECT_GT(db->statistics().memtable_active_bytes, 0u)
+      << "the lease may be exceeded by an eighth before a small memtable is sealed";
   // The writer's calls also request memory.
   db.executor().RunUntilIdle();
   EXPECT_EQ(db->statistics().files_at_level[0], 2u);
@@ -464,7 +467,7 @@ TEST(DBLifecycle, ManySmallInstancesStayWithinTheirLease) {
   }
   // The policy's limit (JudgeWrite), and as much again for arenas, which grow by doubling.
   EXPECT_LT(most, (9u << 20) + kInstances * 2 * (64u << 10));
-  EXPECT_GT(most, 8u << 20) << "there was no pressure";
+  EXPECT_GT(most, 8u << 20) << "the test must use the whole lease";
 }
 
 // Real files and real threads.

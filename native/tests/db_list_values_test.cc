@@ -152,14 +152,16 @@ TEST_F(DBListValues, AListOfManyPartsIsPutTogetherByAndBy) {
   // Each time the list had more than 16 parts, of 1000 bytes or combined from earlier parts.
   const DBStatistics now = db_->statistics();
   EXPECT_GT(now.merged_value_bytes, 100'000u);
-  EXPECT_LT(now.merged_value_bytes, 500'000u) << "of 100,000";
+  EXPECT_LT(now.merged_value_bytes, 500'000u)
+      << "the 100,000 bytes of elements must be rewritten fewer than five times";
   Reopen();
   EXPECT_EQ(db_.Get(list_, K(1, "k")), model_[K(1, "k")]);
   EXPECT_LE(db_->statistics().value_reads, 17u);
   EXPECT_GT(db_->statistics().value_reads, 0u);
   EXPECT_EQ(db_->statistics().merged_value_bytes, 0u);
   ASSERT_OK(db_.CompactAll());
-  EXPECT_EQ(db_->statistics().merged_value_bytes, 0u) << "few parts stay as they are";
+  EXPECT_EQ(db_->statistics().merged_value_bytes, 0u)
+      << "a list of few parts must not be rewritten";
 }
 
 TEST_F(DBListValues, ALargePartIsNotPutTogether) {
@@ -188,7 +190,7 @@ TEST_F(DBListValues, OnlyTheLargestPartOfOneKeyIsMovedAtOnce) {
   ASSERT_OK(db_.Flush());
   EXPECT_EQ(db_->statistics().value_files, 2u);
   ASSERT_OK(db_.CompactAll());
-  EXPECT_EQ(db_->statistics().value_files, 3u) << "what stood inline";
+  EXPECT_EQ(db_->statistics().value_files, 3u) << "the inline part must move to a third value file";
   ExpectModel();
   VerifyFiles();
 }

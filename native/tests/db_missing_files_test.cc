@@ -50,7 +50,7 @@ class RestoredDB : public ValueDB {
       Status status = call();
       if (!status.IsNeedsFile()) return status;
       const std::string name(status.message());
-      EXPECT_TRUE(brought->insert(name).second) << "asked twice for " << name;
+      EXPECT_TRUE(brought->insert(name).second) << "the call requested a file twice: " << name;
       LAVA_RETURN_IF_ERROR(Bring(name));
     }
   }
@@ -99,10 +99,11 @@ TEST(DBMissingFiles, NothingIsOpenedAndReadsAskForWhatTheyNeed) {
                  .only = FileCall::kOpenRandom,
                  .path_contains = "sst"});
   ASSERT_OK(db.RestoreWithout("sst"));
-  EXPECT_EQ(db.faults.fired(), 0u) << "opened from the metadata alone";
+  EXPECT_EQ(db.faults.fired(), 0u) << "the open must read nothing but the metadata";
   db.faults.Disarm();
   EXPECT_EQ(db->MissingFiles().size(), 8u);
-  EXPECT_TRUE(db->MissingFiles()[3].name.ends_with(".ksst")) << "what most reads ask comes first";
+  EXPECT_TRUE(db->MissingFiles()[3].name.ends_with(".ksst"))
+      << "key files must come first, because most reads need them";
   Table* t = db.Values();
 
   PinnedValue value;
@@ -227,7 +228,7 @@ TEST(DBMissingFiles, CompactionsLeaveMissingFilesAlone) {
   uint64_t ticket = 0;
   EXPECT_TRUE(db->CompactAll(0, &ticket).IsBusy());
   db.executor().RunUntilIdle();
-  EXPECT_TRUE(db->CompactAll(0, &ticket).IsBusy()) << "parked";
+  EXPECT_TRUE(db->CompactAll(0, &ticket).IsBusy()) << "the request waits for missing files";
   EXPECT_EQ(db->statistics().compactions + db->statistics().trivial_moves, 0u);
   std::vector<Snapshot::File> missing = db->MissingFiles();
   for (size_t i = 0; i < missing.size(); ++i) {
@@ -237,7 +238,7 @@ TEST(DBMissingFiles, CompactionsLeaveMissingFilesAlone) {
     ASSERT_OK(db.Bring(missing[i].name));
     db.executor().RunUntilIdle();
   }
-  EXPECT_GT(db->statistics().compactions, 0u) << "the arrival of the last has set it going";
+  EXPECT_GT(db->statistics().compactions, 0u) << "the last key file must start the compaction";
   ASSERT_OK(db.Finish([&] { return db->CompactAll(0, &ticket); }));
   EXPECT_EQ(db->statistics().background_errors, 0u);
   EXPECT_EQ(db->MissingFiles().size(), 4u);
@@ -276,7 +277,7 @@ TEST(DBMissingFiles, CollectionsWaitForAllKeyFilesAndPassMissingValueFilesBy) {
   ASSERT_OK(db.Bring(keys.back()));
   db.executor().RunUntilIdle();
   EXPECT_EQ(db->statistics().collections, 1u);
-  EXPECT_EQ(db->MissingFiles().size(), 1u) << "left alone";
+  EXPECT_EQ(db->MissingFiles().size(), 1u) << "the missing value file must be left alone";
   ASSERT_OK(db.Bring(values.back()));
   db.executor().RunUntilIdle();
   EXPECT_EQ(db->statistics().collections, 2u);
@@ -309,7 +310,7 @@ TEST(DBMissingFiles, OnlyTheRightFileArrives) {
     EXPECT_TRUE(db->FileArrived(other + "x").IsInvalidArgument());
     PinnedValue value;
     ASSERT_OK(db.Bring(name));
-    EXPECT_TRUE(db->FileArrived(name).IsInvalidArgument()) << "it is here";
+    EXPECT_TRUE(db->FileArrived(name).IsInvalidArgument()) << "the file has already arrived";
   }
   EXPECT_EQ(CountScanned(&db, t), 160u);
 }
@@ -349,7 +350,7 @@ TEST(DBMissingFiles, WhatNothingNamesAnyMoreIsNotWaitedForAndRemoved) {
   const std::vector<Snapshot::File> missing = db->MissingFiles();
   ASSERT_EQ(missing.size(), 1u);
   ASSERT_OK(db.Settle());
-  EXPECT_TRUE(db->MissingFiles().empty()) << "the last reference to it is gone";
+  EXPECT_TRUE(db->MissingFiles().empty()) << "nothing references the missing file any more";
   ASSERT_OK(db.files.Link("/origin/" + missing[0].name, "/new/" + missing[0].name));
   EXPECT_EQ(db->FileArrived(missing[0].name).code(), Status::Code::kNotFound);
   EXPECT_FALSE(*db.files.Exists("/new/" + missing[0].name));
@@ -379,7 +380,8 @@ TEST(DBMissingFiles, ASnapshotKeepsWhatItNeedsThoughItIsMissing) {
   value.Reset();
   snapshot.reset();
   ASSERT_OK(db.Flush());
-  EXPECT_FALSE(*db.files.Exists("/new/" + name)) << "as any other file that nothing names";
+  EXPECT_FALSE(*db.files.Exists("/new/" + name))
+      << "the file must be removed with the last snapshot that needs it";
 }
 
 TEST(DBMissingFiles, AMissingFileInWhichAllHasExpiredIsDropped) {
@@ -430,7 +432,7 @@ TEST(DBMissingFiles, ACheckpointSaysWhichOfItsFilesAreMissing) {
   EXPECT_EQ(missing.size(), 7u);
   const MetadataInfo described = *ReadMetadata(metadata);
   for (const Snapshot::File& file : described.files) EXPECT_FALSE(file.missing);
-  // It can be restored, again without the files that never arrived.
+  // The checkpoint can be restored, again without the files that never arrived.
   ASSERT_OK(db.files.CreateDirectory("/again"));
   for (const Snapshot::File& file : named) {
     if (!file.missing) {
@@ -486,7 +488,8 @@ TEST(DBMissingFiles, APartAsksForNothingOutsideItsBounds) {
   ASSERT_NO_FATAL_FAILURE(Fill(&db, db.Values()));
   db.Checkpoint();
   ASSERT_OK(db.Restore([](const std::string&) { return true; }, 0, 5));
-  EXPECT_EQ(db->MissingFiles().size(), 4u) << "two key files, with their values";
+  EXPECT_EQ(db->MissingFiles().size(), 4u)
+      << "the part needs two key files and their two value files";
   ASSERT_NO_FATAL_FAILURE(db.BringAll());
   EXPECT_EQ(CountScanned(&db, db.Values()), 60u);
 }
@@ -516,7 +519,7 @@ TEST(DBMissingFiles, AFileOfTwoPartsComesOnce) {
   EXPECT_EQ(CountScanned(&db, t), 16u);
 }
 
-// Garbage may be in files that have not arrived, so the instance must not claim that there is none.
+// Missing files may contain garbage, so the instance must not report that there is no garbage.
 TEST(DBMissingFiles, AFullInstanceWaitsForFilesBeforeItSaysSo) {
   RestoredDB db;
   db.options().collection_garbage_percent = 25;
@@ -541,8 +544,8 @@ TEST(DBMissingFiles, AFullInstanceWaitsForFilesBeforeItSaysSo) {
   EXPECT_EQ(CountScanned(&db, t), 51u);
 }
 
-// Regression: a history of metamorphic_test wrote for ever, because a file was dropped before any
-// call had requested it, so it was never provided.
+// Regression from a history of metamorphic_test: writes waited for ever. A missing file left the
+// version before any call had requested it, so the file was never provided.
 TEST(DBMissingFiles, AFullInstanceDoesNotWaitForWhatNothingNamesAnyMore) {
   RestoredDB db;
   ASSERT_OK(db.Open());

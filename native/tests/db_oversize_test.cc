@@ -137,7 +137,8 @@ TEST_F(DBOversize, ABatchMovesAListAsAWhole) {
   EXPECT_FALSE(db_->Write(batch).ok());
   EXPECT_GT(db_.faults.fired(), 0u);
   db_.faults.Disarm();
-  EXPECT_EQ(db_.Get(Lists(), K(1, "from")), list) << "a failed move leaves its source";
+  EXPECT_EQ(db_.Get(Lists(), K(1, "from")), list)
+      << "a failed move must leave its source unchanged";
   EXPECT_EQ(db_.Get(Lists(), K(1, "to")), ListOf({"there"}));
   ASSERT_OK(db_.Finish([&] { return db_->Write(batch); }));
   EXPECT_EQ(db_.Get(Lists(), K(1, "from")), "NotFound");
@@ -160,7 +161,7 @@ TEST_F(DBOversize, ElementsThatExpireGoWithTheirPart) {
   Expiring();
   const auto at = [&](int64_t ms) {
     db_.clock().Advance(static_cast<uint64_t>(begin + ms - db_.clock().WallMillis()));
-    // No older records are left below that a compaction would not touch.
+    // No older records are left in levels that a compaction would not touch.
     ASSERT_OK(db_->Put(Expiring(), {K(1, "z")}, ListOf({Stamped(begin + ms, 10)})));
     ASSERT_OK(db_.CompactAll());
     db_.executor().RunUntilIdle();
@@ -272,7 +273,8 @@ TEST(DBOversizeLease, AListThatGrowsBySmallAppendsIsNotBroughtTogether) {
   }
   ASSERT_OK(db.CompactAll());
   EXPECT_TRUE(db.Get(l, K(1, "l")) == list);
-  EXPECT_GT(db->statistics().value_raw_bytes, list.size() / 2) << "its parts are in value files";
+  EXPECT_GT(db->statistics().value_raw_bytes, list.size() / 2)
+      << "the parts of the list must be in value files";
   EXPECT_LT(db->statistics().bytes_at_level[1] + db->statistics().bytes_at_level[6], 2u << 20);
 }
 

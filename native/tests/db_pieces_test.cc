@@ -65,7 +65,7 @@ class StringSource : public ValueSource {
   uint64_t size() const override { return bytes_.size(); }
   Status Read(uint64_t offset, size_t length, char* to) override {
     EXPECT_LE(length, kPieceBytes);
-    EXPECT_EQ(offset, asked_ % size()) << "not in order";
+    EXPECT_EQ(offset, asked_ % size()) << "pieces must be read in order";
     if (asked_ + length > fails_at) return Status::IOError("the source fails");
     asked_ += length;
     std::copy_n(bytes_.data() + offset, length, to);
@@ -83,7 +83,7 @@ class StringSource : public ValueSource {
 class StringSink : public ValueSink {
  public:
   bool Begin(uint64_t byte_count) override {
-    EXPECT_FALSE(begun) << "twice";
+    EXPECT_FALSE(begun) << "Begin() must be called only once";
     begun = true;
     expected = byte_count;
     return wants;
@@ -504,7 +504,7 @@ TEST_P(DBPieces, ADamagedByteIsFoundInAnyPiece) {
       ExpectValue(Values(), K(1, "k"), value, when);
       return;
     }
-    ADD_FAILURE() << "no file has the value";
+    ADD_FAILURE() << "no file contains the value";
   };
   // Each has its own file. Damaged data is not copied.
   const std::string first = Bytes(5 * kMiB + 5, 1), second = Bytes(5 * kMiB + 5, 2);

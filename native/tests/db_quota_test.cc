@@ -173,7 +173,8 @@ TEST(DBQuota, AnIdleInstanceWithTheGarbageCollectsAndTheOthersDoNot) {
   process.RunAll();
   EXPECT_GT(process[0].collections(), 0u);
   EXPECT_LT(process[0]->statistics().live_file_bytes, 4 * kLiveBytes);
-  EXPECT_EQ(process[1]->statistics().collection_input_bytes, before) << "it has nothing to give";
+  EXPECT_EQ(process[1]->statistics().collection_input_bytes, before)
+      << "the instance has no garbage";
   EXPECT_LE(Host::Get().statistics().space_used_bytes, used + kLiveBytes / 2);
   process[1].ExpectAll(kKeys, 0);
   process[2].ExpectAll(kKeys, 0);
@@ -185,7 +186,7 @@ TEST(DBQuota, WhoHasMostGarbageCollectsFirst) {
   for (size_t i = 0; i < 3; ++i) ASSERT_OK(process.Litter(i, rounds[i]));
   process.Settle();
   for (size_t i = 0; i < 3; ++i) ASSERT_EQ(process[i].collections(), 0u);
-  // Just closer to the limit than where collecting begins.
+  // The limit is so close that collections begin.
   Host::Get().SetSpaceLimit(Host::Get().statistics().space_used_bytes * 100 / 85);
   for (int i = 0; i < 1000 && process.Run(1); ++i) {
     if (process[1].collections() > 0) break;
@@ -227,7 +228,7 @@ TEST(DBQuota, LiveDataBeyondTheLimitIsAnErrorWithAllFigures) {
   for (const char* part : {"/db1", "3 instances", "the process's limit is 500000",
                            "most takes /db0 with", "this instance takes"})
     EXPECT_NE(status.ToString().find(part), std::string::npos) << part << status.ToString();
-  EXPECT_LT(keys, 300) << "data in memory comes on top";
+  EXPECT_LT(keys, 300) << "only data in memory may exceed the limit";
   // Writes of all instances fail; and a refused write has no effect.
   EXPECT_TRUE(process.Put(2, 0, 0).IsNoSpace());
   process[1].ExpectAll(keys, 0);
@@ -279,7 +280,7 @@ TEST(DBQuota, WhatSnapshotsKeepIsWaitedForThenTheOldestOfAllIsGivenUp) {
     process.RunAll();
     process.Advance(1000);
   }
-  EXPECT_GE(busy, 30) << "not before it had half a minute";
+  EXPECT_GE(busy, 30) << "the snapshot must not be given up before half a minute";
   EXPECT_EQ(process[1]->statistics().snapshots_given_up, 1u);
   EXPECT_EQ(process[0]->statistics().snapshots_given_up, 0u);
   std::vector<Snapshot::File> files;

@@ -85,7 +85,8 @@ class ScanTablesTest : public ::testing::Test {
     do {
       request.after_key = after;
       EXPECT_OK(db_->ScanTables(request, &page, snapshot));
-      if (page.page.entries == 0 && !page.page.done) ADD_FAILURE() << "an empty page amid a scan";
+      if (page.page.entries == 0 && !page.page.done)
+        ADD_FAILURE() << "only the last page of a scan may be empty";
       std::vector<Model::Entry> entries;
       EXPECT_OK(ParsePage(page.page, &entries));
       if (page.page.entries > 1) {

@@ -65,7 +65,8 @@ TEST(Scenario, UnregisteredTablesAreNeverFiltered) {
   ASSERT_OK(db.Open());
   db->SetTime(1'000'000);
   ASSERT_OK(db.CompactAll());
-  EXPECT_EQ(db->statistics().estimated_records, 1u) << "not registered in this opening";
+  EXPECT_EQ(db->statistics().estimated_records, 1u)
+      << "the table is not registered in this opening";
   t = db->CreateTable("t", ttl);
   ASSERT_OK(t.status());
   EXPECT_EQ(db.Get(*t, K(1, "k")), Stamped(1, "v"));
@@ -104,7 +105,8 @@ TEST(Scenario, OneFileComesBackTwiceWithDisjointBounds) {
     ASSERT_OK(db.Open(std::span(&halves[half], 1), path));
     t = db.table("t");
     ASSERT_OK(db->Put(t, {K(half == 0 ? 1 : 9, "k")}, "changed"));
-    EXPECT_EQ(db.Get(t, K(half == 0 ? 9 : 1, "k")), "NotFound") << "clipped away";
+    EXPECT_EQ(db.Get(t, K(half == 0 ? 9 : 1, "k")), "NotFound")
+        << "the import must exclude this key";
     parts.push_back(take(path, "/united"));
   }
   const std::vector<ImportSource> united = {{parts[0], 0, 7}, {parts[1], 8, 15}};
@@ -150,14 +152,15 @@ TEST(Scenario, FilesOfDifferentPredecessorsDoNotStallWrites) {
   ASSERT_OK(db.Open(sources, "/united"));
   ASSERT_EQ(db->statistics().files_at_level[0], 2u * kPredecessors);
   ASSERT_OK(db->Put(db.table("t"), {K(1, "k")}, "3"));
-  // No job has run: only the files written from now on add up over the key.
+  // No job has run. Only the files written from now on increase the number of files over the key.
   for (int i = 0; i < 2; ++i) {
     ASSERT_OK(db->Put(db.table("t"), {K(1, "k")}, "4"));
     auto snapshot = *db->TakeSnapshot();
     for (int job = 0; job < 100 && !snapshot->WaitFlushed(0).ok(); ++job) db.executor().RunOne();
     if (db->statistics().compactions > 0) return;  // the order of jobs let the compaction run first
   }
-  EXPECT_TRUE(db->Put(db.table("t"), {K(1, "k")}, "5").IsBusy()) << "four over one key";
+  EXPECT_TRUE(db->Put(db.table("t"), {K(1, "k")}, "5").IsBusy())
+      << "four files over one key must stall writes";
 }
 
 TEST(Scenario, ListRulesWithinOneRun) {
@@ -223,7 +226,7 @@ TEST(Scenario, AListPastTheLimitHoldsUpNothing) {
     EXPECT_NE(message("long").find("the limit is"), std::string::npos) << message("long");
     ASSERT_OK(db->Put(t, {K(1, "long")}, segment));
     ASSERT_OK(db.CompactAll());
-    EXPECT_EQ(db.Get(t, K(1, "long")), segment) << "set anew, it is a list again";
+    EXPECT_EQ(db.Get(t, K(1, "long")), segment) << "a put must make the list readable again";
   }
 }
 
@@ -239,7 +242,8 @@ TEST(Scenario, CompactAllAnswersWhoAsked) {
   ASSERT_OK(db.Flush());
   ASSERT_EQ(db->statistics().files_at_level[0], 1u);
   ASSERT_OK(db.CompactAll());
-  EXPECT_EQ(db->statistics().files_at_level[0], 0u) << "not the answer of the call before";
+  EXPECT_EQ(db->statistics().files_at_level[0], 0u)
+      << "the call must not get the answer of the earlier call";
   EXPECT_OK(db->CompactAll(0, &given_up));
   uint64_t unknown = 77;
   EXPECT_TRUE(db->CompactAll(0, &unknown).IsInvalidArgument());
@@ -287,7 +291,8 @@ TEST(Scenario, CompactAllEndsBesideAWriter) {
   EXPECT_OK(status);
   EXPECT_EQ(calls, 1);
   EXPECT_EQ(db->statistics().compactions, 1u);
-  EXPECT_EQ(db->statistics().files_at_level[0], 1u) << "of what was written meanwhile";
+  EXPECT_EQ(db->statistics().files_at_level[0], 1u)
+      << "L0 may only have data that was written during the compaction";
   ASSERT_OK(db->Close());
 }
 
@@ -311,13 +316,15 @@ TEST(Scenario, OnlyWhatAWriteWaitsForIsUrgent) {
   };
   put_until_busy([] { return false; });
   EXPECT_GT(db.executor().pending_urgent(), 0u);
-  EXPECT_EQ(db.executor().pending_urgent(), db.executor().pending()) << "both flushes";
+  EXPECT_EQ(db.executor().pending_urgent(), db.executor().pending())
+      << "both flushes must be urgent";
   db.executor().RunUntilIdle();
   put_until_busy([&] { return db.executor().RunOne(os::Priority::kFlush); });
   EXPECT_GE(db->statistics().files_at_level[0], 4u);
-  EXPECT_GT(db.executor().pending_urgent(), 0u) << "the compaction of L0";
+  EXPECT_GT(db.executor().pending_urgent(), 0u) << "the compaction of L0 must be urgent";
   const DBStatistics s = db->statistics();
-  EXPECT_EQ(s.flush_stall_us + s.compaction_stall_us, s.stall_us) << "each stall has its reason";
+  EXPECT_EQ(s.flush_stall_us + s.compaction_stall_us, s.stall_us)
+      << "each stall must have one cause";
   EXPECT_EQ(s.space_stall_us, 0u);
 }
 
@@ -336,7 +343,8 @@ TEST(Scenario, RunsAreInstalledInSealOrder) {
     ASSERT_TRUE(db.executor().RunOne());
     const DBStatistics after = db->statistics();
     EXPECT_EQ(after.flushes, 1u);
-    EXPECT_EQ(after.sealed_runs + after.live_files, 2u) << "a run is sealed or in a file";
+    EXPECT_EQ(after.sealed_runs + after.live_files, 2u)
+        << "each run must be either sealed or in a file";
     sealed_after_one_flush.insert(after.sealed_runs);
     EXPECT_EQ(db.Get(t, K(1, "k")), "2");
     db.executor().RunUntilIdle();
@@ -387,8 +395,9 @@ TEST(Scenario, ClearingWhatIsNotThereWritesNothing) {
     ASSERT_OK(db->DeletePrefix(t, prefix));
   }
   ASSERT_OK(db->DeletePrefix(t, K(1, "b")));
-  EXPECT_EQ(db->statistics().estimated_records, 13u) << "only what was flushed";
-  EXPECT_LE(db->statistics().block_reads, blocks + 2) << "filters, no data";
+  EXPECT_EQ(db->statistics().estimated_records, 13u) << "only the flushed records must be left";
+  EXPECT_LE(db->statistics().block_reads, blocks + 2)
+      << "the deletions may read filters but no data";
   ASSERT_OK(db->DeletePrefix(t, K(1, "c")));
   EXPECT_EQ(db.Get(t, K(1, "cx"), 2), "NotFound");
   EXPECT_EQ(db.Get(t, K(1, "ex"), 2), "v");
@@ -527,7 +536,8 @@ TEST(Scenario, AFailedFlushKeepsItsRunAndIsTriedAgain) {
   std::string metadata;
   ASSERT_OK(snapshot->Files(&files, &metadata));
   ASSERT_EQ(files.size(), 1u);
-  EXPECT_FALSE(files[0].name.ends_with("-1.ksst")) << "under a new number: " << files[0].name;
+  EXPECT_FALSE(files[0].name.ends_with("-1.ksst"))
+      << "the retry must use a new file number: " << files[0].name;
   size_t left = 0;
   for (const std::string& path : memory.Paths()) left += path.ends_with(".ksst");
   EXPECT_EQ(left, 1u);
@@ -565,7 +575,7 @@ TEST(Scenario, SnapshotsShareSealedRuns) {
   ASSERT_OK(db->Put(t, {K(1, "k")}, "1"));
   auto a = *db->TakeSnapshot();
   auto b = *db->TakeSnapshot();
-  EXPECT_EQ(db->statistics().sealed_runs, 1u) << "an empty memtable makes no run";
+  EXPECT_EQ(db->statistics().sealed_runs, 1u) << "an empty memtable must not become a run";
   EXPECT_EQ(a->flushed().sealed_bytes, db->statistics().memtable_sealed_bytes);
   ASSERT_OK(db->Put(t, {K(1, "k")}, "2"));
   auto c = *db->TakeSnapshot();
@@ -594,7 +604,7 @@ TEST(Scenario, SnapshotsShareSealedRuns) {
     EXPECT_EQ(snapshots[i]->flushed().file_bytes, bytes) << i;
   }
   auto d = *db->TakeSnapshot();
-  EXPECT_EQ(d->flushed().sealed_bytes, 0u) << "all is in files";
+  EXPECT_EQ(d->flushed().sealed_bytes, 0u) << "all data is in files";
   ASSERT_OK(db.FlushSnapshot(d.get()));
   EXPECT_EQ(d->flushed().file_bytes, 0u);
   d.reset();
@@ -605,9 +615,9 @@ TEST(Scenario, SnapshotsShareSealedRuns) {
   EXPECT_EQ(db.FileNames().size(), 3u);
   EXPECT_EQ(db.Get(t, K(1, "k"), 0, a.get()), "1");
   a.reset();
-  EXPECT_EQ(db.FileNames().size(), 3u) << "b still names the file";
+  EXPECT_EQ(db.FileNames().size(), 3u) << "snapshot b still names the file";
   b.reset();
-  EXPECT_EQ(db.FileNames().size(), 3u) << "c too";
+  EXPECT_EQ(db.FileNames().size(), 3u) << "snapshot c still names the file";
   c.reset();
   EXPECT_EQ(db.FileNames().size(), 1u);
 }
@@ -652,7 +662,7 @@ TEST(Scenario, ASnapshotKeepsItsDeletionsThoughTheVersionIsEmptyByThen) {
     ASSERT_OK(t.status());
     EXPECT_EQ(db.Get(*t, K(1, "k")), "NotFound") << "seed " << seed;
   }
-  EXPECT_GT(compacted_first, 0) << "no seed ran the case";
+  EXPECT_GT(compacted_first, 0) << "no seed tested the case";
 }
 
 TEST(Scenario, AdjacentRunsShareAFileButNotAcrossASnapshot) {

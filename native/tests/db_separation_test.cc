@@ -31,10 +31,11 @@ TEST(DBSeparation, TheBoundIsFoundOnceEnoughIsKnown) {
   Table* t = db.Values("t", Automatic());
   EXPECT_EQ(db->table_statistics(t).separation_bytes, kSeparationDefault);
   db.PutMany(t, 0, 1000);
-  EXPECT_EQ(db->table_statistics(t).separation_bytes, kSeparationDefault) << "too little is known";
+  EXPECT_EQ(db->table_statistics(t).separation_bytes, kSeparationDefault)
+      << "there are too few records to choose a bound";
   EXPECT_EQ(db->statistics().value_files, 0u);
   db.PutMany(t, 1000, 11'000);
-  EXPECT_EQ(db->table_statistics(t).separation_bytes, 512u) << "a deep tree";
+  EXPECT_EQ(db->table_statistics(t).separation_bytes, 512u) << "a deep tree needs a small bound";
   db.PutMany(t, 12'000, 100);
   EXPECT_GT(db->statistics().value_files, 0u);
 
@@ -79,7 +80,8 @@ TEST(DBSeparation, EachTableIsToldItsPartOfValueFilesAndGarbage) {
   EXPECT_EQ(db->table_statistics(a).garbage_bytes, 0u);
   for (int i = 0; i < 5; ++i) ASSERT_OK(db->Delete(a, {K(1, "k" + std::to_string(i))}));
   ASSERT_OK(db.CompactAll());
-  EXPECT_EQ(db->table_statistics(a).garbage_bytes, 4000u) << "its part of 5,000";
+  EXPECT_EQ(db->table_statistics(a).garbage_bytes, 4000u)
+      << "4,000 of the 5,000 bytes of garbage belong to this table";
   EXPECT_EQ(db->table_statistics(b).garbage_bytes, 1000u);
   EXPECT_EQ(db->table_statistics(a).value_files, 1u);
 
@@ -87,7 +89,8 @@ TEST(DBSeparation, EachTableIsToldItsPartOfValueFilesAndGarbage) {
   a = db.Values("a");
   b = db.Values("b");
   db.executor().RunUntilIdle();
-  EXPECT_EQ(db->table_statistics(a).value_raw_bytes, 3000u) << "exact after a collection";
+  EXPECT_EQ(db->table_statistics(a).value_raw_bytes, 3000u)
+      << "the bytes must be exact after a collection";
   EXPECT_EQ(db->table_statistics(b).value_raw_bytes, 2000u);
   EXPECT_EQ(db->table_statistics(b).garbage_bytes, 0u);
 }

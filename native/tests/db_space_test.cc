@@ -64,7 +64,7 @@ TEST(DBSpace, ARatioOfLiveDataIsHeldWhileValuesAreOverwritten) {
   const uint64_t slack = 5 * db.options().memtable_bytes + 2 * db.options().value_file_bytes;
   EXPECT_LT(db.most_used(), kLiveBytes * 3 / 2 + slack);
   EXPECT_GT(db->statistics().collections, 0u);
-  EXPECT_GT(db->statistics().compactions, 0u) << "hidden garbage must be exposed";
+  EXPECT_GT(db->statistics().compactions, 0u) << "a compaction must expose the hidden garbage";
   ASSERT_OK(db.Flush());
   db.ExpectAll(kKeys, 11);
 }
@@ -87,7 +87,7 @@ TEST(DBSpace, ALimitInBytesIsAnErrorOnceNothingCanBeFreed) {
   EXPECT_TRUE(status.IsNoSpace()) << status.ToString();
   EXPECT_NE(status.ToString().find("the limit is 300000"), std::string::npos) << status.ToString();
   EXPECT_GE(keys, 280);
-  EXPECT_LT(keys, 500) << "data in memory comes on top";
+  EXPECT_LT(keys, 500) << "only data in memory may exceed the limit";
   for (int i = 0; i < keys; ++i)
     ASSERT_EQ(db.Get(db.t, K(1, SpaceDB::Name(i))), Large(SpaceDB::Name(i) + ".0"));
   // Deletes are accepted, and afterwards writes are, too.
@@ -154,7 +154,7 @@ TEST(DBSpace, WritesAreSlowedBetweenTheLimits) {
   EXPECT_TRUE(db.Put(1, 1).IsBusy());
   EXPECT_OK(db->Delete(db.t, {K(1, SpaceDB::Name(2))}));  // deletes never wait for space
   db.clock().AdvanceMicros(900);
-  EXPECT_TRUE(db.Put(1, 1).IsBusy()) << "1000 bytes take 1 ms";
+  EXPECT_TRUE(db.Put(1, 1).IsBusy()) << "1000 bytes must take 1 ms";
   db.clock().AdvanceMicros(400);
   EXPECT_OK(db.Put(1, 1));
 }
@@ -185,7 +185,7 @@ TEST(DBSpace, WhatSnapshotsKeepIsWaitedForThenTheOldestIsGivenUp) {
     ++busy;
     db.clock().Advance(1000);
   }
-  EXPECT_GT(busy, 30) << "not before it had half a minute";
+  EXPECT_GT(busy, 30) << "the snapshot must not be given up before half a minute";
   EXPECT_EQ(db->statistics().snapshots_given_up, 1u);
   EXPECT_EQ(db->statistics().pinned_file_bytes, 0u);
   const auto released = db.heard().All<SnapshotInfo>(EventKind::kSnapshotReleased);
@@ -245,7 +245,7 @@ TEST(DBSpace, SeveralCollectionsRunWhenSpaceIsShortAndOneWhenItIsNot) {
     db.executor().RunUntilIdle();
     EXPECT_EQ(db->statistics().running_collections, 0u);
     EXPECT_LE(db->statistics().collection_input_bytes, value_file_bytes)
-        << "no file is collected twice";
+        << "no file may be collected twice";
     EXPECT_LT(db->statistics().value_raw_bytes, 110'000u);
     db.t = db.Values();
     for (int i = 0; i < kKeys; ++i)

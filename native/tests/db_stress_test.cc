@@ -208,7 +208,7 @@ class StressRun {
       if (there == named) return;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    ADD_FAILURE() << there << " files are there, " << named << " are named";
+    ADD_FAILURE() << there << " files exist, but the instance names " << named << " files";
   }
   struct Tables {
     Table *balances, *log, *map, *separated;
@@ -289,10 +289,10 @@ class StressRun {
       if (!status.IsNotFound()) {
         if (Ended(status)) return;
         const uint64_t version = NumberOf(value.data());
-        EXPECT_GE(version, last) << "a value went back";
+        EXPECT_GE(version, last) << "a value must not become older";
         last = version;
       } else {
-        EXPECT_EQ(last, 0u) << "a value went away";
+        EXPECT_EQ(last, 0u) << "a value must not disappear";
       }
       ScanPage page;
       ScanRequest request;
@@ -329,7 +329,7 @@ class StressRun {
       if (!linked.IsNotFound() && Ended(linked)) return false;
       // A close unpins files, so only a snapshot that still works must have its files.
       if (!Ended(snapshot->Files(&files, &source.metadata)))
-        ADD_FAILURE() << "a pinned file is gone: " << linked.ToString();
+        ADD_FAILURE() << "a pinned file is missing: " << linked.ToString();
       return false;
     }
     std::unique_ptr<DB> copy;
@@ -417,7 +417,7 @@ class StressRun {
 
   bool CheckAll(Snapshot* snapshot) { return Check(db_.get(), snapshot); }
 
-  // Returns false when the instance was closed meanwhile.
+  // Returns false when the instance was closed in the meantime.
   bool Check(DB* db, Snapshot* snapshot) {
     auto tables = TablesOf(db);
     if (!tables.ok()) return !Ended(tables.status());
@@ -431,14 +431,14 @@ class StressRun {
         sum += NumberOf(entry.second);
       }
     }
-    EXPECT_EQ(sum, 0u) << "a batch was seen in part";
+    EXPECT_EQ(sum, 0u) << "a batch must not be visible in part";
     PinnedValue log;
     const Status status = db->Get(tables->log, {NumberKey(1, 0)}, &log, snapshot);
     if (!status.IsNotFound() && Ended(status)) return false;
     const auto elements = ListElements(status.ok() ? log.data() : Slice());
     EXPECT_TRUE(elements.ok());
     if (elements.ok()) {
-      EXPECT_EQ(elements.value().size(), version) << "elements of the list";
+      EXPECT_EQ(elements.value().size(), version) << "number of list elements";
     }
     if (Ended(ScanWhole(db, tables->separated, snapshot, &entries))) return false;
     uint64_t newest = 0;
@@ -446,11 +446,11 @@ class StressRun {
       newest = std::max(newest, NumberOf(Slice(entry.second).substr(0, 8)));
       EXPECT_EQ(entry.second.size(), 8 + static_cast<unsigned char>(entry.first.back()));
     }
-    EXPECT_EQ(newest, version) << "values in value files";
+    EXPECT_EQ(newest, version) << "version of the values in value files";
     entries.clear();
     if (Ended(ScanWhole(db, tables->map, snapshot, &entries))) return false;
     const uint64_t rewritten = version / 4 * 4;
-    EXPECT_EQ(entries.size(), rewritten == 0 ? 0 : rewritten % 7 + 1) << "entries of the map";
+    EXPECT_EQ(entries.size(), rewritten == 0 ? 0 : rewritten % 7 + 1) << "number of map entries";
     for (const Model::Entry& entry : entries)
       EXPECT_EQ(NumberOf(Slice(entry.second).substr(0, 8)), rewritten);
     return !::testing::Test::HasFailure();

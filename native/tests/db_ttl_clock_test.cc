@@ -89,7 +89,7 @@ TEST_P(DBTtlClock, WhatIsWrittenAfterAStepBackStays) {
   db_.clock().Advance(kTtlMs);
   Tell();
   Drop();
-  EXPECT_EQ(There(), 0) << "they expire all the same";
+  EXPECT_EQ(There(), 0) << "the records must expire after their TTL";
 }
 
 TEST_P(DBTtlClock, WhatAStepBackShowsAgainStays) {
@@ -143,7 +143,8 @@ TEST_P(DBTtlClock, WhatIsWrittenAfterAStepAheadExpires) {
   SetTable(kTtlMs / 4);
   Drop();
   EXPECT_EQ(There(), 0);
-  EXPECT_LE(There(100), kRecords / 2) << "large values at the latest when the step is accepted";
+  EXPECT_LE(There(100), kRecords / 2)
+      << "large values must be gone when the step is accepted, at the latest";
 }
 
 // The job was planned, or even ran, while the clock showed another time.
@@ -168,7 +169,7 @@ TEST_P(DBTtlClock, AStepBackDuringAJobHoldsForIt) {
     }
     EXPECT_EQ(s.background_errors, 0u);
     if (reading == 1 || reading == 2) {
-      EXPECT_EQ(There(), kRecords) << "nothing was installed before it";
+      EXPECT_EQ(There(), kRecords) << "no job had installed anything before the step";
     }
   }
 }
@@ -190,7 +191,7 @@ TEST_P(DBTtlClock, ACheckpointRestoredUnderAClockThatIsAheadKeepsItsState) {
   db_.clock().Advance(kTtlMs / 2);
   Tell();
   Drop();
-  EXPECT_EQ(There(), 0) << "by the steady clock";
+  EXPECT_EQ(There(), 0) << "the records must expire by the steady clock";
 }
 
 // As after a canonical savepoint: old and new records share their files.
@@ -215,7 +216,7 @@ TEST_P(DBTtlClock, RecordsOfUnknownTimeStayBesideSomeThatExpire) {
   Drop();
   EXPECT_EQ(There(), kRecords);
   EXPECT_EQ(There(100), kRecords);
-  EXPECT_EQ(There(200), 0) << "no longer than ever";
+  EXPECT_EQ(There(200), 0) << "records of a known time must live no longer than usual";
 }
 
 TEST_P(DBTtlClock, AStepAheadIsAcceptedInTheEnd) {

@@ -72,7 +72,7 @@ TEST_P(DBValueLog, AValueIsWrittenOnceAndReadFromWhereItIs) {
   for (int i = 0; i < 20; ++i) Put("k" + std::to_string(i), Value(i));
   Put("small", "value");
   Put("m/entry", Value(50), 3);
-  ASSERT_EQ(ValueFiles(&files_).size(), 1u) << "before any flush";
+  ASSERT_EQ(ValueFiles(&files_).size(), 1u) << "the puts must create the segment before any flush";
   const std::string segment = ValueFiles(&files_).front();
   const auto check = [&](const std::string& when) {
     for (int i = 0; i < 20; ++i) ASSERT_EQ(Get("k" + std::to_string(i)), Value(i)) << when;
@@ -92,7 +92,8 @@ TEST_P(DBValueLog, AValueIsWrittenOnceAndReadFromWhereItIs) {
   check("in memory");
   ASSERT_OK(db_->Flush());
   check("flushed");
-  EXPECT_EQ(ValueFiles(&files_), std::vector<std::string>{segment}) << "it is where it was put";
+  EXPECT_EQ(ValueFiles(&files_), std::vector<std::string>{segment})
+      << "the flush must leave the values in their segment";
   EXPECT_LT(db()->statistics().flush_bytes_written, 5000u);
   EXPECT_EQ(db()->statistics().value_files, 1u);
   ASSERT_OK(db_->Open());
@@ -153,13 +154,14 @@ TEST_P(DBValueLog, WhatDiesBeforeTheFlushTakesNoSpaceBehindIt) {
   uint64_t bytes = 0;
   for (const std::string& name : ValueFiles(&files_))
     bytes += files_.Content("/db/" + name)->size();
-  EXPECT_LT(bytes, 4 * 5002u) << "collected by the flush";
+  EXPECT_LT(bytes, 4 * 5002u) << "the flush must remove the dead values";
   EXPECT_EQ(ValueFiles(&files_).size(), db()->statistics().value_files);
   Put("k0", Value(1));
   ASSERT_OK(db()->Delete(Map(), {K(1, "k0")}));
   ASSERT_OK(db_->Flush());
   db_->executor().RunUntilIdle();
-  EXPECT_EQ(ValueFiles(&files_).size(), db()->statistics().value_files) << "nothing lived";
+  EXPECT_EQ(ValueFiles(&files_).size(), db()->statistics().value_files)
+      << "no value lived, so no file may be left";
 }
 
 TEST_P(DBValueLog, ASnapshotReadsWhatTheFlushWroteElsewhere) {
@@ -227,10 +229,10 @@ TEST_P(DBValueLog, ATablesBoundFollowsWhatDiesInMemoryAndWhatScansShow) {
   EXPECT_EQ(bound(), first);
   EXPECT_TRUE(is_logged("a"));
   Table* whole = *db()->CreateTable("whole", {.kind = TableKind::kMap});
-  EXPECT_EQ(db()->table_statistics(whole).large_bytes, 0u) << "all inline";
+  EXPECT_EQ(db()->table_statistics(whole).large_bytes, 0u) << "all values of the table are inline";
 
   for (int i = 0; i < 1200; ++i) Put("k" + std::to_string(i % 10), Value(i, 200));
-  EXPECT_EQ(bound(), first) << "a flush has to tell what lives";
+  EXPECT_EQ(bound(), first) << "only a flush tells which values live";
   ASSERT_OK(db_->Flush());
   EXPECT_EQ(bound(), 0u);
   EXPECT_FALSE(is_logged("b"));
@@ -251,7 +253,7 @@ TEST_P(DBValueLog, ATablesBoundFollowsWhatDiesInMemoryAndWhatScansShow) {
 
   ASSERT_OK(db_->Open());
   for (const char* key : {"a", "b", "c"}) EXPECT_EQ(Get(key), Value(77, 40'000)) << key;
-  EXPECT_EQ(bound(), first) << "what was learnt is not kept";
+  EXPECT_EQ(bound(), first) << "the adapted bound must not survive a reopen";
 }
 
 // A value that was partially written to the segment ends the segment: the next write begins another
@@ -342,7 +344,7 @@ TEST_P(DBValueLog, AFlushThatFailsLosesNothing) {
       EXPECT_EQ(Get("k" + std::to_string(i)), Value(static_cast<int>(call) + i)) << call;
     if (!struck) return;
   }
-  FAIL() << "a flush makes fewer calls";
+  FAIL() << "the flush makes more calls than the test tries";
 }
 
 /// Ten values in a segment that lost its second half, although the log refers to all of them.

@@ -41,7 +41,7 @@ TEST(DBValueMerge, WhatIsScannedIsBroughtInOrder) {
   EXPECT_EQ(s.value_files, 1u);
   EXPECT_EQ(s.merged_value_bytes, uint64_t{1000 * 10 * kRuns});
   EXPECT_EQ(s.garbage_bytes_max, 0u);
-  EXPECT_EQ(db.ValueFileNames().size(), 1u) << "the old ones are removed";
+  EXPECT_EQ(db.ValueFileNames().size(), 1u) << "the old value files must be removed";
   ExpectAll(&db, t);
   db.CloseDB();
   ASSERT_OK(db.Open());
@@ -58,7 +58,8 @@ TEST(DBValueMerge, UnderARatioOfSpaceAMergeWritesAQuarterOfWhatThatAllowsAtMost)
   Table* t = db.Values();
   FillOverlapping(&db, t);
   ASSERT_OK(db.CompactAll());
-  EXPECT_EQ(db->statistics().merged_value_bytes, 20'000u) << "of 25,000, in files of 10,000";
+  EXPECT_EQ(db->statistics().merged_value_bytes, 20'000u)
+      << "25,000 bytes are allowed, and files have 10,000 bytes";
 }
 
 TEST(DBValueMerge, WhoDoesNotScanDoesNotPay) {
@@ -106,7 +107,8 @@ TEST(DBValueMerge, WhatIsScannedComesInOrderThoughNobodyWritesAnyMore) {
   const uint64_t compactions = db->statistics().compactions;
   for (int i = 0; i < 3; ++i) ExpectAll(&db, t);
   db.executor().RunUntilIdle();
-  EXPECT_EQ(db->statistics().merged_value_bytes, 0u) << "that pays for three quarters";
+  EXPECT_EQ(db->statistics().merged_value_bytes, 0u)
+      << "the scans have paid for only three quarters";
   ExpectAll(&db, t);
   db.executor().RunUntilIdle();
   const DBStatistics s = db->statistics();
@@ -146,8 +148,9 @@ TEST(DBValueMerge, AnOrderingThatLeavesAsManySortedRunsIsNotRepeatedAtOnce) {
   }
   const DBStatistics s = db->statistics();
   EXPECT_GE(s.merged_for_order_bytes, kBytes);
-  EXPECT_LE(s.merged_for_order_bytes, kScans * kBytes) << "more than scans fetched";
-  EXPECT_EQ(s.value_overlap_at_level[1], 2u) << "hot and cold";
+  EXPECT_LE(s.merged_for_order_bytes, kScans * kBytes)
+      << "no more may be merged than the scans have read";
+  EXPECT_EQ(s.value_overlap_at_level[1], 2u) << "a hot run and a cold run must be left";
 }
 
 TEST(DBValueMerge, OrderOfWhatACheckpointHasCostsItsUpload) {
@@ -241,14 +244,14 @@ TEST(DBValueMerge, WithThatPolicyValuesGoDownWithTheirKeys) {
   EXPECT_TRUE(db->TakeValueDecisions().empty());
   ASSERT_OK(db.CompactAll());
   s = db->statistics();
-  EXPECT_EQ(s.value_files, 1u) << "nobody scanned";
+  EXPECT_EQ(s.value_files, 1u) << "the values must be merged although there was no scan";
   EXPECT_EQ(s.merged_down_bytes, uint64_t{1000 * 10 * kRuns});
   EXPECT_EQ(s.merged_value_bytes, s.merged_down_bytes);
   EXPECT_EQ(s.value_groups_at_level[0], 0u);
   EXPECT_EQ(s.value_groups_at_level[1], 1u);
   EXPECT_EQ(s.value_overlap_at_level[1], 1u);
   const std::vector<std::string> decisions = db->TakeValueDecisions();
-  ASSERT_EQ(decisions.size(), 2u) << "the last ones";
+  ASSERT_EQ(decisions.size(), 2u) << "only the last two decisions must be kept";
   for (const char* part :
        {"compaction of L0 to L1, ", ".vsst of L0: of 10000 bytes 0 are garbage, ",
         "10000 are reached: merged, its keys move down"})
@@ -325,11 +328,13 @@ TEST(DBValueMerge, APolicyMayChangeWhileTheInstanceRuns) {
   FillOverlapping(&db, t);
   ExpectAll(&db, t);
   ASSERT_OK(db.CompactAll());
-  EXPECT_EQ(db->statistics().merged_value_bytes, 0u) << "though scans paid";
+  EXPECT_EQ(db->statistics().merged_value_bytes, 0u)
+      << "this policy must merge nothing, although scans have paid";
   db->SetValuePolicy(ValuePolicy::kMerge);
   ASSERT_OK(db->Put(t, {K(1, "k00")}, Large("k00")));
   ASSERT_OK(db.CompactAll());
-  EXPECT_EQ(db->statistics().merged_value_bytes, uint64_t{1000 * 10 * kRuns}) << "all that live";
+  EXPECT_EQ(db->statistics().merged_value_bytes, uint64_t{1000 * 10 * kRuns})
+      << "all live values must be merged";
   EXPECT_EQ(db->statistics().value_groups_at_level[0], 0u);
   ExpectAll(&db, t);
 }
@@ -347,7 +352,7 @@ TEST(DBValueMerge, AFileThatCannotBeReadFailsTheCompactionAndLosesNothing) {
   db.faults.Disarm();
   ASSERT_OK(db.CompactAll());
   EXPECT_EQ(db->statistics().merged_value_bytes, uint64_t{1000 * 10 * kRuns})
-      << "what scans paid was not spent";
+      << "the failed compaction must not spend what scans have paid";
   ExpectAll(&db, t);
 }
 

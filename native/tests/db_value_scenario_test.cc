@@ -49,7 +49,7 @@ TEST(ValueScenario, AKeyWhoseOlderValueWasDroppedLives) {
   for (const char* key : {"x", "y", "z"}) ASSERT_OK(db->Delete(db.Values(), {K(1, key)}));
   ASSERT_OK(db.Settle());
   EXPECT_EQ(db->statistics().collections, 1u);
-  EXPECT_GT(db->statistics().hot_value_file_bytes, 0u) << "the key was not remembered";
+  EXPECT_GT(db->statistics().hot_value_file_bytes, 0u) << "the key must be remembered as hot";
   EXPECT_EQ(db.Get(db.Values(), K(1, "k")), Large("new"));
 }
 
@@ -98,7 +98,8 @@ TEST(ValueScenario, AfterACrashAnUnflushedDeletionIsUndoneWhole) {
   EXPECT_EQ(again.Get(*again->CreateTable("t", ValueDB::Separated()), K(1, "k")), Large("k"));
 }
 
-// The newer record expires above the level in which the older one's reference is stale by now.
+// The newer record expires at a higher level than the older record, whose reference is stale by
+// then.
 TEST(ValueScenario, AnExpiredRecordHidesOneWhoseValueIsGone) {
   ValueDB db;
   ASSERT_OK(db.Open());
@@ -111,9 +112,9 @@ TEST(ValueScenario, AnExpiredRecordHidesOneWhoseValueIsGone) {
   ASSERT_OK(db.Flush());
   ASSERT_OK(db.CollectFrom(50));
   db.executor().RunUntilIdle();
-  ASSERT_EQ(db->statistics().collection_values_dead, 4u) << "the old value too";
-  ASSERT_EQ(db->statistics().value_files, 1u) << "of the expired one";
-  // Level by level.
+  ASSERT_EQ(db->statistics().collection_values_dead, 4u) << "the old value must be dead, too";
+  ASSERT_EQ(db->statistics().value_files, 1u) << "only the file with the expired value may be left";
+  // From now on, compactions move the records down level by level.
   db.options().l0_compaction_trigger = 1;
   db.options().level1_bytes = 1;
   db.options().level_multiplier = 2;
@@ -128,15 +129,15 @@ TEST(ValueScenario, AnExpiredRecordHidesOneWhoseValueIsGone) {
   }
   db.ForbidValueReads();
   ASSERT_OK(db.Settle());
-  EXPECT_EQ(db.faults.fired(), 0u) << "the timestamp stands beside the reference";
+  EXPECT_EQ(db.faults.fired(), 0u) << "the timestamp beside the reference must be sufficient";
   EXPECT_EQ(db.Get(t, K(1, "k")), "NotFound");
   EXPECT_EQ(db->statistics().records_expired, 1u);
   EXPECT_EQ(db->statistics().background_errors, 0u);
   EXPECT_TRUE(db.ValueFileNames().empty());
 }
 
-// Below a newer put, a newer small put, a deletion and a range deletion are references whose values
-// are gone.
+// References whose values are gone lie below a newer put, a newer small put, a deletion and a range
+// deletion.
 TEST(ValueScenario, GhostsAreNeverRead) {
   ValueDB db;
   ASSERT_OK(db.Open());
@@ -151,7 +152,8 @@ TEST(ValueScenario, GhostsAreNeverRead) {
   ASSERT_OK(db.Flush());
   ASSERT_OK(db.CollectFrom(10));
   db.executor().RunUntilIdle();
-  ASSERT_EQ(db->statistics().value_raw_bytes, 3000u) << "kept, k and the new one: all else is gone";
+  ASSERT_EQ(db->statistics().value_raw_bytes, 3000u)
+      << "only the values of kept, k and large may be left";
   t = db.Values();
   for (int round = 0; round < 2; ++round) {
     EXPECT_EQ(db.Get(t, K(1, "large")), Large("new"));
@@ -229,7 +231,8 @@ TEST(ValueScenario, PartsThatWereCollectedSeparatelyAreUnited) {
       db.executor().RunUntilIdle();
       if (round == 2) ASSERT_OK(db.CollectFrom(101, "/united"));
     }
-    EXPECT_EQ(db->statistics().value_raw_bytes, 19'000u) << "united, and nothing twice";
+    EXPECT_EQ(db->statistics().value_raw_bytes, 19'000u)
+        << "the united parts must hold each value only once";
   }
 }
 
@@ -262,7 +265,7 @@ TEST(ValueScenario, OriginsAreNeverReused) {
   EXPECT_EQ(names.size(), 4u);
   std::set<std::string> origins;
   for (const std::string& name : names) origins.insert(name.substr(0, name.find('-')));
-  EXPECT_EQ(origins.size(), 4u) << "one an open";
+  EXPECT_EQ(origins.size(), 4u) << "each open must have a new origin";
 }
 
 // A partially adopted file has bounds for its garbage until a compaction has rewritten its keys.
@@ -312,7 +315,7 @@ TEST(ValueScenario, BlobFilesMayGoWhileTheirFilesAreCollected) {
       if (all) EXPECT_OK(db->Delete(t, {K(1, "second")}));
       EXPECT_OK(db.CompactAll());
     };
-    ASSERT_EQ(db.executor().pending(), 1u) << "the collection alone";
+    ASSERT_EQ(db.executor().pending(), 1u) << "only the collection may be pending";
     db.executor().RunUntilIdle();
     ASSERT_FALSE(*amid);
     EXPECT_EQ(db->statistics().collections, 1u);

@@ -56,7 +56,8 @@ TEST(DBValue, WhoAsksForKeysOnlyNeverReadsAValueFile) {
   AskForKeysOnly(&db, t, nullptr);         // two files
   EXPECT_EQ(db.faults.fired(), 0u);
   PinnedValue value;
-  EXPECT_FALSE(db->Get(t, {K(1, "pb"), 2}, &value).ok()) << "the values are in value files";
+  EXPECT_FALSE(db->Get(t, {K(1, "pb"), 2}, &value).ok())
+      << "the values must be in value files, which cannot be read";
   EXPECT_GT(db.faults.fired(), 0u);
 }
 
@@ -187,14 +188,14 @@ TEST(DBValue, OneLiveValueDoesNotKeepALargeFile) {
   const DBStatistics after = db->statistics();
   EXPECT_EQ(after.collections, 1u);
   EXPECT_EQ(after.collection_values_dead, 99u);
-  EXPECT_LT(after.collection_bytes_read, 1100u) << "dead values are not read";
+  EXPECT_LT(after.collection_bytes_read, 1100u) << "dead values must not be read";
   EXPECT_EQ(after.value_raw_bytes, 1000u);
   EXPECT_EQ(after.value_files, 1u);
   EXPECT_EQ(db.ValueFileNames().size(), 1u);
   EXPECT_EQ(db.Get(db.Values(), K(1, "k0")), Large("k0"));
   ASSERT_OK(db.CollectFrom(1));
   db.executor().RunUntilIdle();
-  EXPECT_EQ(db->statistics().collections, 0u) << "what was collected holds no garbage";
+  EXPECT_EQ(db->statistics().collections, 0u) << "the output of a collection has no garbage";
 }
 
 // A compaction was planned with a version that still contains the file, and does not need it.
@@ -328,10 +329,10 @@ TEST(DBValue, ASnapshotReadsWhatWasCollectedSince) {
     EXPECT_EQ(*db.files.FileSize("/db/" + file.name), file.bytes);
     value_files += file.name.ends_with(".vsst") ? 1 : 0;
   }
-  EXPECT_EQ(value_files, 2u) << "the one that was collected, and what the flush wrote";
+  EXPECT_EQ(value_files, 2u) << "the snapshot names the collected file and the file of the flush";
   EXPECT_EQ(db.Get(t, K(1, "k0")), "small now");
   snapshot.reset();
-  EXPECT_TRUE(db.ValueFileNames().empty()) << "nothing names them any more";
+  EXPECT_TRUE(db.ValueFileNames().empty()) << "nothing references the value files any more";
   EXPECT_EQ(db->statistics().pinned_file_bytes, 0u);
 }
 
@@ -351,11 +352,11 @@ TEST(DBValue, AMissingOrForeignValueFileIsNamedAtOpen) {
     return status.IsCorruption() && status.message().find(paths[0]) != Slice::npos;
   };
   ASSERT_OK(db.files.SetContent(paths[0], *db.files.Content(paths[1])));
-  EXPECT_TRUE(refused()) << "another file under its name";
+  EXPECT_TRUE(refused()) << "the file has the content of another file";
   ASSERT_OK(db.files.SetContent(paths[0], first.substr(1)));
-  EXPECT_TRUE(refused()) << "of another length";
+  EXPECT_TRUE(refused()) << "the file has another length";
   ASSERT_OK(db.files.Remove(paths[0]));
-  EXPECT_TRUE(refused()) << "missing";
+  EXPECT_TRUE(refused()) << "the file is missing";
 }
 
 TEST(DBValue, ValueFilesThatNoManifestNamesAreRemovedAtOpen) {

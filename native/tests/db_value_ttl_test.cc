@@ -55,7 +55,7 @@ TEST(DBValueTtl, AFileInWhichAllHasExpiredIsDroppedWholeAndUnread) {
   db.clock().Advance(kTtlMs / 2);
   db.ForbidValueReads();
   Stir(&db, t);
-  EXPECT_EQ(db.faults.fired(), 0u) << "nothing of it was read, not even its index";
+  EXPECT_EQ(db.faults.fired(), 0u) << "neither the file's values nor its index may be read";
   db.faults.Disarm();
   EXPECT_EQ(db->statistics().value_files_expired, 1u);
   EXPECT_EQ(db.ValueFileNames().size(), 1u);
@@ -165,7 +165,7 @@ TEST(DBValueTtl, AValueThatIsLostIsStillCorruption) {
   db.CloseDB();
   ASSERT_OK(db.files.Remove(files[0]));
   const Status status = db.Open();
-  EXPECT_FALSE(status.ok()) << "no excuse for a file that nobody dropped";
+  EXPECT_FALSE(status.ok()) << "no job dropped the file, so its loss must be reported";
   EXPECT_NE(status.message().find(files[0].substr(4)), Slice::npos) << status.ToString();
 }
 

@@ -163,8 +163,8 @@ TEST_P(DBVolume, AFullVolumeRefusesWritesUntilThereIsSpace) {
             std::string::npos)
       << told_full;
   ASSERT_OK(options_.volume->RemoveDirectory("other"));
-  // Half of the space: a file takes at least 1 MiB here, and files that wait in L0 take the rest
-  // when their compaction is late.
+  // The values take half of the space. Each file takes at least 1 MiB here, and files that wait in
+  // L0 take the rest when their compaction is late.
   for (int more = 0; more < 100; ++more, ++keys) {
     SCOPED_TRACE("put " + std::to_string(more) + " after there was space");
     UntilDone(put);
@@ -213,7 +213,8 @@ TEST_P(DBVolume, ASmallInstanceHasASmallVolume) {
   const VolumeFigures figures = options_.volume->figures();
   EXPECT_GE(figures.used_bytes, 6'000'000u);
   EXPECT_LE(figures.used_bytes, 16u << 20);
-  EXPECT_LE(figures.device_bytes, 40u << 20) << "garbage of its writing was there, too";
+  EXPECT_LE(figures.device_bytes, 40u << 20)
+      << "the volume also had space for the garbage of the writes";
   struct stat file {};
   ASSERT_EQ(stat(options_.volume->path().c_str(), &file), 0);
   EXPECT_EQ(static_cast<uint64_t>(file.st_size), figures.device_bytes);

@@ -86,7 +86,7 @@ TEST_P(DBWal, WhatIsInFilesIsNotReplayed) {
   ASSERT_OK(db_->Open());
   ASSERT_OK(db()->Append(List(), {K(1, "list")}, ListOf({"one"})));
   ASSERT_OK(db_->Flush());
-  EXPECT_EQ(LoggedBytes(&files_), 0u) << "a flush trims the log";
+  EXPECT_EQ(LoggedBytes(&files_), 0u) << "the flush must trim the log";
   ASSERT_OK(db()->Append(List(), {K(1, "list")}, ListOf({"two"})));
   EXPECT_GT(LoggedBytes(&files_), 0u);
   Crash(Worst());
@@ -126,7 +126,7 @@ TEST_P(DBWal, WhatIsLostOfAnUnsyncedLogIsASuffix) {
     bool lost = false;
     for (int i = 0; i < 40; ++i) {
       const bool there = again.Get(again.table("map"), K(1, "k" + std::to_string(i))) != "NotFound";
-      EXPECT_FALSE(there && lost) << "a write behind a lost one";
+      EXPECT_FALSE(there && lost) << "no write may survive if an earlier one is lost";
       lost = !there;
     }
     EXPECT_TRUE(!lost || GetParam() == WalMode::kWal);
@@ -220,7 +220,8 @@ TEST_P(DBWal, ATableThatWasCreatedAnewBehindItsDropIsListed) {
     }
     Result<Table*> table = db()->CreateTable("list", options);
     ASSERT_OK(table.status());
-    EXPECT_EQ(Get("list", *table), "NotFound") << "of its earlier life";
+    EXPECT_EQ(Get("list", *table), "NotFound")
+        << "the new table must not show values of the dropped table";
     ASSERT_OK(db()->DropTable(*table));
     Crash(Worst());
     EXPECT_EQ(Listed(), "");
@@ -262,7 +263,7 @@ TEST_P(DBWal, DestroyTakesTheLogToo) {
   ASSERT_OK(db()->Put(Map(), {K(1, "b")}, std::string(1000, 'v')));
   const DBOptions options = db_->options();
   const std::string path = "/db";
-  EXPECT_TRUE(DB::Destroy(options, path).IsBusy()) << "it is open";
+  EXPECT_TRUE(DB::Destroy(options, path).IsBusy()) << "the instance is open";
   EXPECT_EQ(Get("b"), std::string(1000, 'v'));
   db_->CloseDB();
   DBOptions without = options;

@@ -72,7 +72,7 @@ class EntriesCorruption : public ::testing::Test {
     ASSERT_EQ(std::count_if(paths.begin(), paths.end(),
                             [](const auto& path) { return path.ends_with(".vsst"); }),
               1)
-        << "the segment is the tree's";
+        << "the segment must be the only value file";
     ASSERT_EQ(db_->statistics().value_files, 1u);
     ASSERT_OK(VerifyStoredFile(&files_, path_, {}));
   }
@@ -104,7 +104,7 @@ class EntriesCorruption : public ::testing::Test {
       PinnedValue value;
       Table* const table = IsOfList(key) ? List(&again) : Map(&again);
       const Status status = again->Get(table, {key}, &value);
-      EXPECT_TRUE(!status.ok() || value.data() == expected) << "wrong content";
+      EXPECT_TRUE(!status.ok() || value.data() == expected) << "the tree returned a wrong value";
       if (status.ok()) continue;
       ExpectNamed(status);
       ++told;
@@ -119,7 +119,7 @@ class EntriesCorruption : public ::testing::Test {
     std::string entry;
     for (size_t i = 0; i < entries_.size(); ++i) {
       const Status status = db_->ReadEntry(locations_[i], &entry);
-      EXPECT_TRUE(!status.ok() || entry == entries_[i]) << "wrong content";
+      EXPECT_TRUE(!status.ok() || entry == entries_[i]) << "the instance returned a wrong entry";
       // A truncated segment has no such location.
       if (!status.ok() && !status.IsInvalidArgument()) ExpectNamed(status);
       told += !status.ok();
@@ -152,10 +152,10 @@ TEST_F(EntriesCorruption, EveryFlippedByte) {
     const int values = ReadValues(damaged), entries = ReadEntries(damaged);
     values_told += static_cast<uint64_t>(values);
     if (i < end_) {
-      EXPECT_LE(values, 1) << "a record is its own key's alone";
+      EXPECT_LE(values, 1) << "a damaged record must affect only its own key";
       EXPECT_EQ(entries, 1);
     } else {
-      EXPECT_EQ(entries, 0) << "an index is nothing to the layer above";
+      EXPECT_EQ(entries, 0) << "damage of the index must not affect the layer above";
     }
     if (HasFailure()) return;
   }

@@ -232,7 +232,7 @@ TEST_F(HostPromises, TrackedBytesStayWithinTheBudget) {
   EXPECT_LE(peak.charged_bytes, kBudget)
       << "memtables " << peak.memtable_bytes << ", cache " << peak.cache_used_bytes << ", readers "
       << peak.table_reader_bytes << ", file buffers " << peak.file_buffer_bytes;
-  EXPECT_GT(peak.memtable_bytes, kBudget / 3) << "there was no pressure";
+  EXPECT_GT(peak.memtable_bytes, kBudget / 3) << "the test must put the budget under pressure";
   opened_.clear();
   options_.lease.reset();
   ExpectNothingLeft();
@@ -244,7 +244,7 @@ constexpr uint64_t kStays = 8 << 20, kEnds = 24 << 20;
 class HostLeaseEnds : public HostPromises {
  protected:
   HostLeaseEnds() {
-    // So that no compaction removes files with blocks in the cache.
+    // This ensures that no compaction removes files with blocks in the cache.
     options_.l0_compaction_trigger = 1000;
     options_.l0_stall_trigger = 1001;
     Lease(kStays);
@@ -257,7 +257,7 @@ class HostLeaseEnds : public HostPromises {
     for (uint64_t n = 0; n < keys; ++n) ASSERT_NO_FATAL_FAILURE(Get(instance, n));
     ASSERT_GT(Host::Get().statistics().cache_used_bytes, cached_bytes);
   }
-  /// Nothing else happens meanwhile.
+  /// / Waits until the charges fit the budget. No other work may happen in the meantime.
   static HostStatistics AwaitBudget() {
     HostStatistics s = Host::Get().statistics();
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
@@ -277,7 +277,7 @@ TEST_F(HostLeaseEnds, TheCacheGivesItsBytesBackAtOnce) {
   ends_.reset();
   const HostStatistics s = Host::Get().statistics();
   EXPECT_EQ(s.budget_bytes, kStays);
-  EXPECT_LE(s.charged_bytes, kStays) << "not a moment later";
+  EXPECT_LE(s.charged_bytes, kStays) << "the cache must shrink at once";
   EXPECT_EQ(s.over_budget_bytes, 0u);
 }
 
@@ -288,7 +288,7 @@ TEST_F(HostLeaseEnds, ItsMemoryGoesBackToTheSystem) {
   ends_ = *Host::Get().Acquire(kLarge, 0.5);
   ASSERT_NO_FATAL_FAILURE(Open(0));
   ASSERT_NO_FATAL_FAILURE(FillCache(0, 120'000, kLarge / 2));
-  EXPECT_GT(ResidentBytes(), before + kLarge / 3) << "there was nothing to give back";
+  EXPECT_GT(ResidentBytes(), before + kLarge / 3) << "the test must fill the cache";
   ends_.reset();
   // The other lease's memory, the pool's reserve, and fragmentation of the heap.
   EXPECT_LT(ResidentBytes(), before + kStays + PagePool::kKeptBytesMin + (8 << 20));
@@ -301,7 +301,7 @@ TEST_F(HostLeaseEnds, ItsSmallBlocksGoBackToTheSystem) {
   ends_ = *Host::Get().Acquire(kLarge, 0.5);
   ASSERT_NO_FATAL_FAILURE(Open(0));
   ASSERT_NO_FATAL_FAILURE(FillCache(0, 60'000, kLarge / 2, 1000));
-  EXPECT_GT(ResidentBytes(), before + kLarge / 3) << "there was nothing to give back";
+  EXPECT_GT(ResidentBytes(), before + kLarge / 3) << "the test must fill the cache";
   ends_.reset();
   EXPECT_LT(ResidentBytes(), before + kStays + PagePool::kKeptBytesMin + (8 << 20));
 }
@@ -346,7 +346,7 @@ TEST_F(HostLeaseEnds, MemtablesOfIdleInstancesGiveWay) {
   ends_.reset();
   const HostStatistics s = AwaitBudget();
   EXPECT_LE(s.charged_bytes, kStays) << "memtables " << s.memtable_bytes;
-  EXPECT_GT(s.memtable_bytes, 0u) << "only as many as it takes";
+  EXPECT_GT(s.memtable_bytes, 0u) << "no more memtables may be flushed than necessary";
   metadata->Release(kStays * 3 / 4);
 }
 

@@ -73,7 +73,7 @@ std::vector<long> SystemCallsIn(Call call) {
   EXPECT_EQ(prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, lava_test_restorer,
                   lava_test_restorer_end - lava_test_restorer, &selector),
             0)
-      << "Linux 5.11 and later have it";
+      << "the test needs Linux 5.11 or later";
   selector = SYSCALL_DISPATCH_FILTER_BLOCK;
   call();
   selector = SYSCALL_DISPATCH_FILTER_ALLOW;
@@ -128,7 +128,7 @@ TEST_F(SnapshotCallsTest, ASnapshotMakesNone) {
     if (std::erase(calls, SYS_brk) > 0) ++grown;
     EXPECT_EQ(calls, std::vector<long>()) << "round " << round;
   }
-  EXPECT_LT(grown, 5) << "snapshots take much memory";
+  EXPECT_LT(grown, 5) << "the snapshots take too much memory";
 }
 
 }  // namespace

@@ -168,7 +168,7 @@ class WorkingSets : public fs::PosixTest, public ::testing::WithParamInterface<C
       for (int i = 0; i < 3; ++i) charges[i] = lease->budget()->counter(kPurposes[i]);
       const uint64_t readers = lease->budget()->counter(MemoryPurpose::kReaders)->used();
       const uint64_t cached = lease->host()->cache()->used_bytes();
-      // A job pays for contexts as if none had been kept.
+      // Removes the contexts kept for reuse, because each job is charged as if it needed new ones.
       for (auto& kept = ZstdContexts<ZSTD_CCtx>::Get(); kept.kept() > 0;) kept.Take();
       watch = {.on = true};
       std::copy(charges, charges + 3, watch.charges);

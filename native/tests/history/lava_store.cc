@@ -173,7 +173,7 @@ Snapshot* LavaStore::SnapshotAt(int32_t slot) const {
   return slot < 0 ? nullptr : snapshots_.at(slot).get();
 }
 
-// Repeats the call while it is Busy. Simulated jobs run meanwhile.
+// Repeats the call while it is Busy, and runs simulated jobs in the meantime.
 Status LavaStore::Finish(const std::function<Status()>& call) {
   if (db_ == nullptr) return Status::Closed("the instance could not be opened");
   for (int i = 0; i < kBusyMax; ++i) {
@@ -413,7 +413,7 @@ Status LavaStore::Import(const ImportPlan& plan) {
     return Adopt(slot, directory, &sources.back());
   };
   for (const ImportPart& part : plan) LAVA_RETURN_IF_ERROR(adopt(part.slot, part.first, part.last));
-  // So that nothing is lost if the new instance does not open.
+  // The flush ensures that no data is lost if the new instance does not open.
   LAVA_RETURN_IF_ERROR(Flush());
   LAVA_RETURN_IF_ERROR(OpenIn(directory, sources));
   AwaitFiles();

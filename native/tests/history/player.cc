@@ -25,8 +25,8 @@ std::string InWords(const Status& status) {
   return status.ok() ? "done" : status.ToString();
 }
 
-// Whether data that existed and then did not was expired and dropped in between by a concurrent
-// job: then it stays away.
+// Whether a concurrent job expired and dropped data between two reads of it. The data must then
+// stay absent.
 bool MayHaveGone(uint32_t table, bool was_there, bool is_there_again) {
   return HasTtl(table) && was_there && !is_there_again;
 }

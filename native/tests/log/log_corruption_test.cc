@@ -64,7 +64,7 @@ class DamagedLog {
   uint64_t flips = 0, flips_told = 0, cuts = 0, cuts_told = 0;
 
  private:
-  // The begin of the last frame that a killed process wrote.
+  // The beginning of the last frame that a killed process wrote.
   static size_t LastFrame(const std::string& path, const std::string& whole) {
     log::FileKind kind{};
     uint32_t number = 0;

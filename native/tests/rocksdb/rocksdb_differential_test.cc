@@ -100,7 +100,8 @@ TEST(RocksDBDifferential, BothAnswerTheSame) {
   }
   Count(played - contradictions, "histories answered as RocksDB answers them");
   Count(contradictions, "histories until RocksDB contradicted itself");
-  EXPECT_LE(contradictions, 1 + played / 100) << "what is compared then?";
+  EXPECT_LE(contradictions, 1 + played / 100)
+      << "RocksDB contradicted itself in too many histories";
 }
 
 // Found by rocksdb-long; an error of RocksDB.
@@ -139,7 +140,8 @@ TEST(RocksDBDifferential, ADifferenceIsShrunkAndSaysHowToRepeatIt) {
   ASSERT_NE(keep, std::string::npos) << said;
   const std::string kept = said.substr(keep + 16, said.find(' ', keep + 1) - keep - 16);
   EXPECT_EQ(IndexesOf(kept).size(), left);
-  EXPECT_TRUE(play(Keep(history, IndexesOf(kept))).has_value()) << "the line repeats it";
+  EXPECT_TRUE(play(Keep(history, IndexesOf(kept))).has_value())
+      << "the printed line must repeat the difference";
 }
 
 }  // namespace
