@@ -28,7 +28,7 @@ inline void RunProperties(Slice in) {
   if (ksst::DecodeProperties(encoded, &again) != nullptr)
     FuzzFailed("blocks", "encoded properties do not decode");
   ksst::EncodeProperties(again, &twice);
-  if (twice != encoded) FuzzFailed("blocks", "properties change by encoding");
+  if (twice != encoded) FuzzFailed("blocks", "the properties change by being encoded");
 }
 
 inline void RunTombstones(Slice in) {
@@ -39,10 +39,10 @@ inline void RunTombstones(Slice in) {
   if (ksst::DecodeTombstones(encoded, &again) != nullptr)
     FuzzFailed("blocks", "encoded range tombstones do not decode");
   ksst::EncodeTombstones(again, &twice);
-  if (twice != encoded) FuzzFailed("blocks", "range tombstones change by encoding");
+  if (twice != encoded) FuzzFailed("blocks", "the range tombstones change by being encoded");
   for (const RangeTombstone& range : tombstones.ranges())
     if (!tombstones.Covers(range.begin) || tombstones.Covers(range.end))
-      FuzzFailed("blocks", "a range tombstone covers other keys than its own");
+      FuzzFailed("blocks", "a range tombstone does not cover the right keys");
 }
 
 inline void CheckDataBlock(const ksst::DataBlock& block) {
@@ -50,7 +50,8 @@ inline void CheckDataBlock(const ksst::DataBlock& block) {
   uint64_t records = 0;
   for (cursor.SeekToFirst(block); cursor.Valid(); cursor.Next(), ++records) {
     const Record& record = cursor.record();
-    if (record.prefix_bytes > record.key.size()) FuzzFailed("blocks", "a prefix beyond its key");
+    if (record.prefix_bytes > record.key.size())
+      FuzzFailed("blocks", "a prefix is longer than its key");
     if (records % 4 != 0) continue;
     const bool prefix_delete = record.kind == RecordKind::kPrefixDelete;
     ksst::DataBlockEntry entry;
@@ -58,12 +59,13 @@ inline void CheckDataBlock(const ksst::DataBlock& block) {
         prefix_delete ? ksst::PrefixDeleteHash(record.key) : ksst::PointHash(record.key);
     if (block.Find(record.key, hash, prefix_delete, &entry) &&
         (entry.end() > block.entries_end() || entry.key_delta < block.entries()))
-      FuzzFailed("blocks", "a record that was found is not in its block");
+      FuzzFailed("blocks", "a record was found that is not in the block");
     seeker.Seek(block, record.key);
     if (seeker.Valid() && seeker.record().key < record.key)
       FuzzFailed("blocks", "a seek ends before its target");
   }
-  if (records != block.count()) FuzzFailed("blocks", "a data block's count is not its records'");
+  if (records != block.count())
+    FuzzFailed("blocks", "a data block's count is not the number of its records");
 }
 
 inline void RunDataBlock(Slice in) {
@@ -79,18 +81,19 @@ inline void CheckIndex(const ksst::IndexBlock& index, uint64_t base, uint64_t en
   for (uint32_t i = 0; i < index.count(); ++i) {
     const std::string key = index.key(i);
     if (i > 0 && key <= before) FuzzFailed("blocks", "an index's keys do not ascend");
-    if (index.Find(key) != i) FuzzFailed("blocks", "an index does not find its key");
-    if (index.Find(key + '\0') != i + 1) FuzzFailed("blocks", "an index finds a key too small");
+    if (index.Find(key) != i) FuzzFailed("blocks", "an index does not find its own key");
+    if (index.Find(key + '\0') != i + 1)
+      FuzzFailed("blocks", "an index finds a key that is too small");
     if (!index.KeyStartsWith(i, Slice(key).substr(0, key.size() / 2)))
-      FuzzFailed("blocks", "a key does not start with its start");
+      FuzzFailed("blocks", "an index does not recognize the beginning of its own key");
     if (index.extent_begin(i) != at || index.extent_end(i) < at)
       FuzzFailed("blocks", "extents have gaps");
     at = index.extent_end(i);
     if (index.block_bytes(i) + kBlockTrailerBytes > at - index.extent_begin(i))
-      FuzzFailed("blocks", "a block passes its extent");
+      FuzzFailed("blocks", "a block ends after its extent");
     before = key;
   }
-  if (at != end) FuzzFailed("blocks", "extents do not end where they must");
+  if (at != end) FuzzFailed("blocks", "the extents do not end at the expected offset");
 }
 
 /// Format: the extent's end u16, then the payload.
@@ -133,12 +136,12 @@ inline void RunFooter(Slice in) {
   }
   for (const BlockHandle* handle : {&footer.top_index, &footer.properties})
     if (handle->end() > file_bytes || handle->end() < handle->offset)
-      FuzzFailed("blocks", "a footer names bytes behind the file");
+      FuzzFailed("blocks", "a footer names bytes after the end of the file");
   if (footer.tombstones.bytes != 0 && footer.tombstones.end() != footer.properties.offset)
     FuzzFailed("blocks", "a footer's blocks have gaps");
   std::string encoded;
   ksst::EncodeFooter(footer, file_bytes - ksst::kFooterBytes, &encoded);
-  if (encoded != tail) FuzzFailed("blocks", "a footer changes by encoding");
+  if (encoded != tail) FuzzFailed("blocks", "a footer changes by being encoded");
 }
 
 /// Format: codec u8, raw length u16, then the payload.
@@ -156,7 +159,7 @@ inline void RunCompressed(Slice in) {
   if (compressor.Compress(plain, &again) == Compression::kNone) return;
   std::string twice(raw_bytes, '\0');
   if (!Decompress(codec, again, twice.data(), raw_bytes) || twice != plain)
-    FuzzFailed("blocks", "bytes change by compression");
+    FuzzFailed("blocks", "the bytes change by compression and decompression");
 }
 
 /// Aborts when a rule is violated; otherwise returns 0.

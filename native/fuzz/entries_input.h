@@ -64,18 +64,18 @@ inline int RunEntriesInput(const uint8_t* data, size_t size) {
     }
     const uint64_t end = reader.offset();
     if (end <= begin || end > kEntriesOffset + bytes.size())
-      FuzzFailed("entries", "an entry ends where it cannot");
-    // By itself it must be the same entry. One byte later it must be none, and its head must be no
-    // value.
+      FuzzFailed("entries", "an entry ends at an impossible offset");
+    // Decoded alone, the bytes must give the same entry. From their second byte on they must give
+    // no entry. The entry's head must not be read as a value.
     const Slice alone = bytes.substr(begin - kEntriesOffset, end - begin);
     std::string again;
     vsst::ChangelogEntryReader same(kEntriesName, begin, alone);
     if (!same.Next(&again).ok() || !same.done() || again != entry)
-      FuzzFailed("entries", "an entry alone is another one");
+      FuzzFailed("entries", "an entry differs when it is read alone");
     if (vsst::ChangelogEntryReader(kEntriesName, begin + 1, alone).Next(&again).ok())
-      FuzzFailed("entries", "an entry is found where it is not");
+      FuzzFailed("entries", "an entry was found where none begins");
     if (vsst::ChangelogEntryReader::ReadValue(kEntriesName, begin, alone, &value).ok())
-      FuzzFailed("entries", "a head is read as a value");
+      FuzzFailed("entries", "a head was read as a value");
   }
   return 0;
 }

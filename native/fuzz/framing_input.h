@@ -42,10 +42,10 @@ inline std::string FramingLog(InputReader* in) {
 
 inline void CheckFrame(Slice log, const FrameReader& reader, const Frame& frame, uint64_t begin) {
   if (frame.offset != begin || reader.offset() > log.size() || reader.offset() <= begin)
-    FuzzFailed("framing", "a record does not stand behind the one before");
+    FuzzFailed("framing", "a record does not follow the one before it");
   if (frame.payload.data() != log.data() + begin + kFrameHeaderBytes ||
       frame.payload.data() + frame.payload.size() != log.data() + reader.offset())
-    FuzzFailed("framing", "a payload is not the log's own bytes");
+    FuzzFailed("framing", "a payload is not part of the log's bytes");
   std::string again;
   FrameWriter writer(kFramingFileId, frame.sequence);
   if (!writer.Append(frame.type, frame.payload, &again).ok() ||
@@ -68,13 +68,13 @@ inline void CheckEnd(Slice log, const FrameReader& reader, const FrameReader::Op
   switch (outcome) {
     case FrameReader::Outcome::kEnd:
       if (reader.offset() != log.size() || log.size() < options.durable_bytes)
-        FuzzFailed("framing", "the end is not the end");
+        FuzzFailed("framing", "the reader reported a clean end before the end of the log");
       break;
     case FrameReader::Outcome::kTornTail:
       if (reader.offset() >= log.size() || reader.offset() < options.durable_bytes)
-        FuzzFailed("framing", "a torn tail of nothing, or of durable bytes");
+        FuzzFailed("framing", "the reader reported a torn tail of no bytes, or of durable bytes");
       if (options.tail_rule == TailRule::kTruncated && !IsCutOff(log.substr(reader.offset())))
-        FuzzFailed("framing", "bytes that are all there are taken for a torn tail");
+        FuzzFailed("framing", "the reader reported complete bytes as a torn tail");
       break;
     default:
       CheckError("framing", reader.status(), options.name);

@@ -37,10 +37,10 @@ inline void CheckPrivateFile(Slice bytes) {
     return;
   }
   if (bytes.size() < 44 || bytes.substr(40, checkpoint.metadata.size()) != checkpoint.metadata)
-    FuzzFailed("inspect", "a private file's metadata is another");
+    FuzzFailed("inspect", "the metadata of a private file changed");
   // Each location takes 16 bytes in addition to its name.
   if (44 + checkpoint.metadata.size() + 16 * checkpoint.packed.size() > bytes.size())
-    FuzzFailed("inspect", "a private file has more in packs than it can say");
+    FuzzFailed("inspect", "a private file has more bytes in packs than possible");
 }
 
 inline void CheckEmbedded(Slice bytes) {
@@ -49,7 +49,7 @@ inline void CheckEmbedded(Slice bytes) {
   for (const inspect::Embedded& found : inspect::FindEmbedded(copy.get())) {
     if (found.bytes == 0 || found.offset > bytes.size() ||
         found.bytes > bytes.size() - found.offset)
-      FuzzFailed("inspect", "what is embedded passes the file's end");
+      FuzzFailed("inspect", "embedded data ends after the end of the file");
     const Slice part = bytes.substr(found.offset, found.bytes);
     if (found.kind == FileKind::kLavaCheckpoint) {
       CheckPrivateFile(part);
@@ -71,7 +71,7 @@ inline void CheckEmbedded(Slice bytes) {
       unique_id = footer.unique_id;
     }
     if (!status.ok() || unique_id != found.unique_id)
-      FuzzFailed("inspect", "an embedded SST's footer is none: " + status.ToString());
+      FuzzFailed("inspect", "the footer of an embedded SST is not valid: " + status.ToString());
   }
 }
 
@@ -83,9 +83,9 @@ inline void CheckFlinkMetadata(Slice bytes) {
   for (const inspect::KeyedState& state : metadata.keyed)
     for (const inspect::HandleFile& file : state.files) {
       if (file.base.find('/') != std::string::npos)
-        FuzzFailed("inspect", "a handle's file is a path");
+        FuzzFailed("inspect", "the file of a handle is a path");
       if (file.base.empty() && file.offset + file.bytes > bytes.size())
-        FuzzFailed("inspect", "a handle's bytes pass the file's end");
+        FuzzFailed("inspect", "the bytes of a handle end after the end of the file");
     }
 }
 
@@ -94,9 +94,9 @@ inline void CheckUploaded(Slice bytes, const std::string& name) {
   inspect::UploadedFile uploaded;
   if (!inspect::FindUploaded(copy.get(), name, &uploaded)) return;
   if (uploaded.base.find('/') != std::string::npos)
-    FuzzFailed("inspect", "an uploaded file's name is a path");
+    FuzzFailed("inspect", "the name of an uploaded file is a path");
   if (bytes.find(name) == Slice::npos || bytes.find(uploaded.base) == Slice::npos)
-    FuzzFailed("inspect", "an uploaded file's names stand nowhere");
+    FuzzFailed("inspect", "the names of an uploaded file have no offset");
 }
 
 inline void CheckProgram(Slice bytes) {
@@ -109,11 +109,11 @@ inline void CheckProgram(Slice bytes) {
     const int code = inspect::Run(&files, {command, "/cp/chk-1", "--json"}, out, err);
     const bool unverified = code == inspect::kNotVerified && command == std::string("verify");
     if (code != inspect::kFine && code != inspect::kFaultsFound && !unverified)
-      FuzzFailed("inspect", "the program does not answer: " + err.str());
+      FuzzFailed("inspect", "the program did not answer: " + err.str());
   }
   if (files.Paths() != std::vector<std::string>{kInspectName} ||
       *files.Content(kInspectName) != bytes)
-    FuzzFailed("inspect", "the program changed something");
+    FuzzFailed("inspect", "the program changed a file");
 }
 
 /// Corrects the footer at the end: its checksum covers its position.

@@ -86,7 +86,7 @@ inline GoodFile MakeGoodFile(uint8_t shape) {
     if (!head.loader
              ->LoadIndexPartitionAt(good.blocks.back(), head.top.extent_begin(i), &index_partition)
              .ok())
-      FuzzFailed("ksst", "a good index partition");
+      FuzzFailed("ksst", "an index partition of a good file cannot be loaded");
     for (uint32_t j = 0; j < index_partition->index.count(); ++j)
       good.blocks.push_back(ksst::BlockAt(index_partition->index, j));
   }
@@ -139,7 +139,7 @@ inline void ReadEverything(const TableReader& reader, bool verified) {
   uint64_t cached = ReadWith(reader, {true, 0}, &keys);
   uint64_t direct = ReadWith(reader, {false, 300}, nullptr);
   if (verified && (cached != direct || cached != reader.properties().records))
-    FuzzFailed("ksst", "a verified file does not read whole");
+    FuzzFailed("ksst", "a verified file cannot be read completely");
   keys.push_back("\1\1\1\1\1\1some-key-117");
   keys.push_back("");
   for (const std::string& key : keys) {
@@ -147,7 +147,7 @@ inline void ReadEverything(const TableReader& reader, bool verified) {
     if (reader.Get(&lookup).ok()) lookup.Finish();
     auto has = reader.HasPrefixDelete(key);
     auto may = reader.MayHavePrefix(Slice(key).substr(0, key.size() / 2));
-    if (verified && (!has.ok() || !may.ok())) FuzzFailed("ksst", "a verified file does not answer");
+    if (verified && (!has.ok() || !may.ok())) FuzzFailed("ksst", "a verified file fails a query");
   }
 }
 
@@ -166,10 +166,10 @@ inline int RunKsstInput(const uint8_t* data, size_t size) {
   // A reader removes its blocks from the cache.
   static const auto cache = BlockCache::Create(1 << 20);
   auto opened = file_system.OpenRandom(kFuzzPath);
-  if (!opened.ok()) FuzzFailed("ksst", "the file is gone");
+  if (!opened.ok()) FuzzFailed("ksst", "the file cannot be opened");
   auto reader = TableReader::Open(std::move(*opened), cache.get(), nullptr, nullptr);
   if (!reader.ok()) {
-    if (verified.ok()) FuzzFailed("ksst", "a verified file does not open");
+    if (verified.ok()) FuzzFailed("ksst", "a verified file cannot be opened as a table");
     return 0;
   }
   ReadEverything(**reader, verified.ok());

@@ -23,11 +23,11 @@ inline int RunListInput(const uint8_t* data, size_t size) {
     status = NextListSegment(&rest, &kind, &bytes);
     if (!status.ok()) {
       if (rest.data() != before.data() || rest.size() != before.size())
-        FuzzFailed("list", "an error moves the value");
+        FuzzFailed("list", "an error changed the position in the value");
       break;
     }
     if (rest.size() >= before.size() || bytes.data() + bytes.size() != rest.data())
-      FuzzFailed("list", "a segment is not the value's own bytes");
+      FuzzFailed("list", "a segment is not part of the value's bytes");
     AppendListSegment(kind, bytes, &again);
     reference |= kind == ListSegment::kReference;
     if (segments > 0) joined += ',';
@@ -38,7 +38,7 @@ inline int RunListInput(const uint8_t* data, size_t size) {
   std::string out = "x";
   const Status all = JoinList(copy.get(), &out);
   if (reference ? all.code() != Status::Code::kNotSupported : all.code() != status.code())
-    FuzzFailed("list", "joining answers otherwise: " + all.ToString());
+    FuzzFailed("list", "joining gave another result: " + all.ToString());
   if (all.ok() && out != "x" + joined) FuzzFailed("list", "joined elements differ");
   // The input's lengths may be longer than necessary; a second round must change nothing.
   std::string twice;
@@ -46,10 +46,10 @@ inline int RunListInput(const uint8_t* data, size_t size) {
     ListSegment kind;
     Slice bytes;
     if (!NextListSegment(&rest, &kind, &bytes).ok())
-      FuzzFailed("list", "what was encoded does not decode");
+      FuzzFailed("list", "the encoded segments cannot be decoded");
     AppendListSegment(kind, bytes, &twice);
   }
-  if (twice != again) FuzzFailed("list", "segments change by encoding");
+  if (twice != again) FuzzFailed("list", "the segments change by being encoded");
   return 0;
 }
 

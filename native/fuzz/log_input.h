@@ -109,7 +109,7 @@ inline void PutEdited(InputReader* in, testing::MemFileSystem* files) {
 inline void CheckLogError(const Status& status) {
   const bool fits = status.IsCorruption() || status.code() == Status::Code::kNotSupported;
   if (!fits || status.message().find(kFuzzLog) == Slice::npos)
-    FuzzFailed("log", "bad files give " + status.ToString());
+    FuzzFailed("log", "opening bad files failed with " + status.ToString());
 }
 
 /// All readable content, and the end of each log.
@@ -153,21 +153,22 @@ inline int RunLogInput(const uint8_t* data, size_t size) {
   const std::string found = ContentOfLog(log->get());
   log->reset();
   log = log::LavaLog::Open(FuzzLogOptions(&files));
-  if (!log.ok()) FuzzFailed("log", "what opened does not again: " + log.status().ToString());
+  if (!log.ok())
+    FuzzFailed("log", "a log that opened does not open again: " + log.status().ToString());
   // A second open may find damage at another position.
   if (found.find("damaged") == std::string::npos && ContentOfLog(log->get()) != found)
-    FuzzFailed("log", "it opens with another content than " + found);
+    FuzzFailed("log", "the second open does not find the same content: " + found);
   const auto id = (*log)->Create("of the fuzzer");
   if (!id.ok()) return 0;  // the name exists, or no number is left
   if (!(*log)->Append(*id, 9, "new", log::Durability::kSynced).ok())
-    FuzzFailed("log", "what opened cannot be written to");
+    FuzzFailed("log", "a log that opened cannot be written to");
   log->reset();
   log = log::LavaLog::Open(FuzzLogOptions(&files));
-  if (!log.ok()) FuzzFailed("log", "what was written does not open: " + log.status().ToString());
+  if (!log.ok()) FuzzFailed("log", "a log does not open after a write: " + log.status().ToString());
   std::string read;
   const Status status = (*log)->Read(*id, 9, &read);
   if (!status.ok() || read != "new")
-    FuzzFailed("log", "what was written is gone: " + status.ToString());
+    FuzzFailed("log", "a written record is missing: " + status.ToString());
   return 0;
 }
 

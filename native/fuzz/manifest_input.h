@@ -138,7 +138,7 @@ inline void WriteOn(Manifest* manifest) {
   for (const VersionEdit* edit : {&first, &second}) {
     const Status status = manifest->LogAndApply(*edit);
     if (!status.ok())
-      FuzzFailed("manifest", "what recovered cannot be written to: " + status.ToString());
+      FuzzFailed("manifest", "a recovered manifest cannot be written to: " + status.ToString());
   }
 }
 
@@ -155,14 +155,15 @@ inline int RunManifestInput(const uint8_t* data, size_t size) {
   std::unique_ptr<Manifest> manifest = RecoverManifest(options);
   if (manifest == nullptr) return 0;
   const std::string recovered = Encoded(manifest->state());
-  if (!manifest->LogAndApply({}).ok()) FuzzFailed("manifest", "an empty edit is refused");
+  if (!manifest->LogAndApply({}).ok())
+    FuzzFailed("manifest", "a recovered manifest refused an empty edit");
   std::unique_ptr<Manifest> again = RecoverManifest(options);
   if (again == nullptr || Encoded(again->state()) != recovered)
-    FuzzFailed("manifest", "what was recovered and written does not recover to an equal state");
+    FuzzFailed("manifest", "a recovered and written manifest does not recover to an equal state");
   WriteOn(again.get());
   manifest = RecoverManifest(options);
   if (manifest == nullptr || Encoded(manifest->state()) != Encoded(again->state()))
-    FuzzFailed("manifest", "an edit behind what was recovered does not recover");
+    FuzzFailed("manifest", "an edit after the recovery was lost");
   return 0;
 }
 

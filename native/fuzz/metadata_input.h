@@ -38,13 +38,14 @@ inline int RunMetadataInput(const uint8_t* data, size_t size) {
     return 0;
   }
   if (shape % 2 == 1 && (shape >> 1 & 7) + 1 > int{kManifestFormatVersion})
-    FuzzFailed("metadata", "a newer format is read");
+    FuzzFailed("metadata", "metadata of a newer format was accepted");
   const std::string encoded = EncodeMetadata(state);
   FileTable again_files;
   ManifestState again;
   if (!DecodeMetadata(encoded, &again_files, &again).ok())
-    FuzzFailed("metadata", "what was encoded does not decode");
-  if (EncodeMetadata(again) != encoded) FuzzFailed("metadata", "the state changes by encoding");
+    FuzzFailed("metadata", "the encoded metadata cannot be decoded");
+  if (EncodeMetadata(again) != encoded)
+    FuzzFailed("metadata", "the state changes by being encoded");
   return 0;
 }
 

@@ -30,13 +30,13 @@ inline void RunValueProperties(Slice in) {
   std::vector<FileId> blob_files, blob_files_again;
   if (vsst::DecodeProperties(in, &properties, &blob_files) != nullptr) return;
   if (blob_files.size() != properties.blob_files.size())
-    FuzzFailed("vblocks", "blob files got lost");
+    FuzzFailed("vblocks", "blob files are missing");
   std::string encoded, twice;
   vsst::EncodeProperties(properties, properties.blob_files, &encoded);
   if (vsst::DecodeProperties(encoded, &again, &blob_files_again) != nullptr)
-    FuzzFailed("vblocks", "encoded properties do not decode");
+    FuzzFailed("vblocks", "the encoded properties cannot be decoded");
   vsst::EncodeProperties(again, again.blob_files, &twice);
-  if (twice != encoded) FuzzFailed("vblocks", "properties change by encoding");
+  if (twice != encoded) FuzzFailed("vblocks", "the properties change by being encoded");
 }
 
 inline void CheckTopIndex(const vsst::TopIndex& top, uint64_t end) {
@@ -57,10 +57,12 @@ inline void CheckTopIndex(const vsst::TopIndex& top, uint64_t end) {
     at = block.end();
   };
   for (const BlockHandle& block : top.key_blocks()) place(block);
-  if (at != top.key_blocks_end()) FuzzFailed("vblocks", "key blocks end elsewhere");
+  if (at != top.key_blocks_end())
+    FuzzFailed("vblocks", "the key blocks do not end at the expected offset");
   for (const vsst::TopIndex::IndexPartition& index_partition : top.index_partitions())
     place(index_partition.block);
-  if (at != end) FuzzFailed("vblocks", "a top index's blocks do not end where they must");
+  if (at != end)
+    FuzzFailed("vblocks", "the blocks of a top index do not end at the expected offset");
 }
 
 /// Format: the end of its blocks u16, then the payload.
@@ -79,11 +81,11 @@ inline void RunTopIndex(Slice in) {
   std::string encoded;
   builder.Finish(&encoded);
   if (again.Load(encoded, end) != nullptr)
-    FuzzFailed("vblocks", "an encoded top index does not load");
+    FuzzFailed("vblocks", "an encoded top index cannot be loaded");
   CheckTopIndex(again, end);
   if (again.index_partitions().size() != top.index_partitions().size() ||
       again.key_blocks().size() != top.key_blocks().size())
-    FuzzFailed("vblocks", "a top index changes by encoding");
+    FuzzFailed("vblocks", "a top index changes by being encoded");
 }
 
 /// Format: the bytes of its records u16, then the payload, whose bytes are also used as lookup
@@ -103,10 +105,11 @@ inline void RunTree(Slice in) {
     static_cast<void>(view.fingerprint(i));
     if (i + 1 < view.count()) static_cast<void>(view.bit(i));
   }
-  if (at != extent) FuzzFailed("vblocks", "a tree's positions do not end where they must");
+  if (at != extent)
+    FuzzFailed("vblocks", "the positions of a tree do not end at the expected offset");
   for (size_t length = 0; length <= copy.get().size(); length += 1 + length / 4)
     if (view.Candidate(copy.get().substr(length / 2, length)) >= view.count())
-      FuzzFailed("vblocks", "a tree names a key that it has not");
+      FuzzFailed("vblocks", "a tree returned a key that it does not have");
 }
 
 /// Format: keys, each preceded by its length modulo 16. A tree built from them must find them all.
@@ -126,19 +129,20 @@ inline void RunTreeOf(Slice in) {
   const ExactCopy copy(payload);
   vsst::IndexPartitionView view;
   if (view.Load(copy.get(), offset - 500) != nullptr)
-    FuzzFailed("vblocks", "an encoded tree does not load");
-  if (view.tree_bytes() != tree_bytes) FuzzFailed("vblocks", "a tree's bytes are others");
+    FuzzFailed("vblocks", "an encoded tree cannot be loaded");
+  if (view.tree_bytes() != tree_bytes)
+    FuzzFailed("vblocks", "a tree has the wrong number of bytes");
   uint32_t i = 0;
   const std::string* before = nullptr;
   for (const std::string& key : keys) {
     if (view.Candidate(key) != i || view.fingerprint(i) != vsst::FingerprintOf(vsst::KeyHash(key)))
-      FuzzFailed("vblocks", "a tree does not find its key");
+      FuzzFailed("vblocks", "a tree does not find its own key");
     if (before != nullptr) {
       if (view.bit(i - 1) != vsst::FirstDifferingBit(*before, key))
-        FuzzFailed("vblocks", "a tree's bit is another");
+        FuzzFailed("vblocks", "a tree compares the wrong bit");
       const Slice separator = vsst::ShortSeparator(*before, key);
       if (separator <= *before || separator > key)
-        FuzzFailed("vblocks", "a separator does not separate");
+        FuzzFailed("vblocks", "a separator is not between its two keys");
     }
     before = &key;
     ++i;
@@ -163,7 +167,7 @@ inline bool DecodeKeyBlock(Slice payload, vsst::KeyBlockCursor* cursor, uint64_t
       FuzzFailed("vblocks", "a key of a key block is too long");
     const int expected = Slice(before).compare(cursor->key());
     if ((order < 0) != (expected < 0) || (order > 0) != (expected > 0))
-      FuzzFailed("vblocks", "a key block tells a wrong order");
+      FuzzFailed("vblocks", "a key block reports a wrong order of keys");
     entries->push_back({std::string(cursor->key()), cursor->entry()});
   }
   return true;
@@ -183,13 +187,13 @@ inline void RunKeyBlocks(Slice in) {
     vsst::KeyBlockCursor other;
     if (!DecodeKeyBlock(builder.payload(), &other, &offset_again, &again) ||
         offset_again != offset || again.size() != entries.size())
-      FuzzFailed("vblocks", "an encoded key block does not decode");
+      FuzzFailed("vblocks", "an encoded key block cannot be decoded");
     for (size_t i = 0; i < entries.size(); ++i)
       if (again[i].key != entries[i].key ||
           again[i].entry.blob_file_index != entries[i].entry.blob_file_index ||
           again[i].entry.record_bytes != entries[i].entry.record_bytes ||
           again[i].entry.raw_bytes != entries[i].entry.raw_bytes)
-        FuzzFailed("vblocks", "a key block changes by encoding");
+        FuzzFailed("vblocks", "a key block changes by being encoded");
   }
 }
 
@@ -226,7 +230,7 @@ inline void RunValueFooter(Slice in) {
   std::string encoded;
   vsst::EncodeFooter(footer, offset, &encoded);
   if (encoded != Slice(tail).substr(tail.size() - footer.bytes()))
-    FuzzFailed("vblocks", "a footer changes by encoding");
+    FuzzFailed("vblocks", "a footer changes by being encoded");
 }
 
 /// Uses an accepted value; its decompression must end with a Status, too.
@@ -236,7 +240,7 @@ inline void UseValue(const StoredValue& value) {
   const std::unique_ptr<char[]> raw(new char[value.raw_bytes]);
   if (!Decompress(value.codec, value.bytes, raw.get(), value.raw_bytes)) return;
   if (value.codec == Compression::kNone && Slice(raw.get(), value.raw_bytes) != value.bytes)
-    FuzzFailed("vblocks", "a value that is not compressed changes");
+    FuzzFailed("vblocks", "a value changes although it is not compressed");
 }
 
 /// Format: corrections u8 (bit 0: the checksum, bit 1: the file has a dictionary), codec u8, raw
@@ -260,14 +264,14 @@ inline void RunRecord(Slice in) {
     return;
   }
   if (view.bytes > bytes.size() || view.blob_file_index >= kBlobFiles)
-    FuzzFailed("vblocks", "a record passes its end");
+    FuzzFailed("vblocks", "a record has more bytes than the input, or an unknown blob file");
   UseValue(view.value);
   std::string encoded;
   vsst::EncodeRecord(kUniqueId, kOffset, view.blob_file_index, view.key, view.value, &encoded);
   if (!vsst::DecodeRecord(source, kOffset, encoded, &again).ok() || again.key != view.key ||
       again.value.bytes != view.value.bytes || again.value.raw_bytes != view.value.raw_bytes ||
       again.value.codec != view.value.codec || again.blob_file_index != view.blob_file_index)
-    FuzzFailed("vblocks", "a record changes by encoding");
+    FuzzFailed("vblocks", "a record changes by being encoded");
 }
 
 /// Format: the dictionary's bytes u16, the value's raw bytes u16, the dictionary, the value.
@@ -282,7 +286,7 @@ inline void RunDictionary(Slice in) {
     FuzzFailed("vblocks", "a dictionary loads only sometimes");
   if (dictionary == nullptr) return;
   if (dictionary->memory_bytes() < bytes.get().size())
-    FuzzFailed("vblocks", "a dictionary takes less than its bytes");
+    FuzzFailed("vblocks", "a dictionary takes less memory than its bytes");
   if (!RawBytesPossible(kZstdDictionary, payload.get(), raw_bytes)) return;
   // Repeating the same call would not be sufficient: for bytes that no compressor wrote, the result
   // of zstd may depend on whether the previous call used the dictionary.
@@ -300,7 +304,7 @@ inline void RunReference(Slice in) {
   std::string encoded;
   EncodeReference(reference, &encoded);
   if (!DecodeReference(encoded, &again) || again != reference)
-    FuzzFailed("vblocks", "a reference changes by encoding");
+    FuzzFailed("vblocks", "a reference changes by being encoded");
 }
 
 /// Format: the number of blob files of the file u8, then the reference as stored in a key SST.
@@ -314,7 +318,8 @@ inline void RunFileReference(Slice in) {
   const auto named = std::find_if(blob_files.begin(), blob_files.end(), [&](const auto& blob_file) {
     return blob_file.blob_file == reference.blob_file;
   });
-  if (named == blob_files.end()) FuzzFailed("vblocks", "a reference names a blob file of no table");
+  if (named == blob_files.end())
+    FuzzFailed("vblocks", "a reference names a blob file that is not in the file's table");
   // A builder returns the blob files before their indexes.
   std::vector<TableProperties::NamedBlobFile> built;
   ksst::BlobFileTableBuilder builder(&built);
@@ -323,7 +328,7 @@ inline void RunFileReference(Slice in) {
     builder.Add(0, {blob_file->blob_file, 1, {}}, &unused);
   builder.Add(0, reference, &encoded);
   if (!ksst::DecodeFileReference(encoded, built, &again) || again != reference)
-    FuzzFailed("vblocks", "a reference of a file changes by encoding");
+    FuzzFailed("vblocks", "a reference of a file changes by being encoded");
 }
 
 inline void RunLogIndexOf(Slice payload, uint64_t end, size_t blob_files) {
@@ -333,7 +338,7 @@ inline void RunLogIndexOf(Slice payload, uint64_t end, size_t blob_files) {
   uint64_t key_bytes = 0;
   for (size_t i = 0; i < index.size(); ++i) {
     const vsst::LoggedRecord& record = index.record(i);
-    if (record.end() > end) FuzzFailed("vblocks", "a logged record passes the end");
+    if (record.end() > end) FuzzFailed("vblocks", "a logged record ends after the last record");
     if (record.blob_file_index >= blob_files)
       FuzzFailed("vblocks", "a logged record has no blob file");
     if (index.Find(index.key(i), record.blob_file_index) != &record ||
@@ -346,7 +351,7 @@ inline void RunLogIndexOf(Slice payload, uint64_t end, size_t blob_files) {
   if (key_bytes > end)
     FuzzFailed("vblocks", "a log index takes more memory than the file has bytes");
   if (again.Load(builder.payload(), end, blob_files) != nullptr || again.size() != index.size())
-    FuzzFailed("vblocks", "an encoded log index does not load");
+    FuzzFailed("vblocks", "an encoded log index cannot be loaded");
 }
 
 /// Format: the end of the records u16, then the payload, with one blob file and with several.
@@ -450,7 +455,7 @@ inline std::string DictionarySeed() {
   std::string stored;
   if (dictionary.empty() ||
       DictionaryCompressor(dictionary).Compress(value, &stored) != kZstdDictionary)
-    FuzzFailed("vblocks", "no dictionary for the seed");
+    FuzzFailed("vblocks", "no dictionary could be trained for the seed");
   return '\7' + ShortOf(dictionary.size()) + ShortOf(value.size()) + dictionary + stored;
 }
 

@@ -118,7 +118,7 @@ inline int RunVolumeInput(const uint8_t* data, size_t size) {
   const auto image = lavafs::ReadImage(disk.Open().get(), 1);
   if (!image.ok()) {
     if (image.status().message().find("disk") == std::string::npos)
-      FuzzFailed("volume", "an error that does not name the device");
+      FuzzFailed("volume", "an error does not name the device");
     return 0;
   }
   for (uint64_t mount = 1; mount <= 2; ++mount) {
@@ -128,21 +128,21 @@ inline int RunVolumeInput(const uint8_t* data, size_t size) {
     auto volume = lavafs::Volume::Mount(disk.Open(), options);
     // The journal left no extent for another transaction.
     if (!volume.ok() && volume.status().IsNoSpace()) return 0;
-    if (!volume.ok()) FuzzFailed("volume", "what can be read cannot be mounted");
+    if (!volume.ok()) FuzzFailed("volume", "a volume that can be read cannot be mounted");
     for (const std::string& directory : (*volume)->ListDirectories()) {
       const auto names = (*volume)->List(directory);
       for (const std::string& name : *names) {
         const auto file = (*volume)->Open(directory, name);
-        if (!file.ok()) FuzzFailed("volume", "a name without a file");
+        if (!file.ok()) FuzzFailed("volume", "a name has no file");
         std::string content((*file)->size(), '\0');
         if (!(*file)->Read(0, content.size(), content.data()).ok())
-          FuzzFailed("volume", "a file that cannot be read");
+          FuzzFailed("volume", "a file cannot be read");
       }
     }
     const Status made = (*volume)->MakeDirectory("fuzz");
-    if (!made.ok() && !made.IsNoSpace()) FuzzFailed("volume", "a directory cannot be made");
+    if (!made.ok() && !made.IsNoSpace()) FuzzFailed("volume", "a directory cannot be created");
     if (!(*volume)->SyncMetadata().ok() && !made.IsNoSpace())
-      FuzzFailed("volume", "it cannot be synced");
+      FuzzFailed("volume", "a new directory cannot be synced");
   }
   return 0;
 }

@@ -65,7 +65,7 @@ inline std::string EditedValueFile(uint8_t shape, InputReader* edits) {
 /// Must be NotFound or an error that names the right file; neither in a verified file.
 inline void CheckValueStatus(const Status& status, bool verified) {
   if (status.ok()) return;
-  if (verified) FuzzFailed("vsst", "a verified file does not read: " + status.ToString());
+  if (verified) FuzzFailed("vsst", "a verified file cannot be read: " + status.ToString());
   if (!status.IsNotFound()) CheckError("vsst", status, kValueFuzzPath);
 }
 
@@ -85,7 +85,7 @@ inline void ReadValueTwice(const ValueReader& reader, const ValueKeyIterator& at
   const Status decoded = reader.DecodeStored(at.index_entry(), codec, stored, &raw);
   if (!decoded.ok() || value != raw) {
     // Unless the two indexes lead to different records of the same name.
-    if (verified) FuzzFailed("vsst", "a value differs from what is stored");
+    if (verified) FuzzFailed("vsst", "a value differs from the stored one");
   }
 }
 
@@ -95,7 +95,7 @@ inline void ReadAllValues(const ValueReader& reader, bool verified) {
   for (; at->Valid(); at->Next(), ++records) ReadValueTwice(reader, *at, verified);
   CheckValueStatus(at->status(), verified);
   if (verified && records != reader.properties().records)
-    FuzzFailed("vsst", "a verified file does not read whole");
+    FuzzFailed("vsst", "a verified file cannot be read completely");
   Slice value;
   std::shared_ptr<const void> pin;
   for (const Slice key : {Slice(), Slice("key12"), Slice("key12/1x"), Slice("z")}) {
