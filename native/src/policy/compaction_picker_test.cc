@@ -82,7 +82,7 @@ PickerOptions Options() {
 TEST(CompactionPicker, Pick) {
   const PickRow rows[] = {
       {"empty", "L0\nL1\nL2", "none"},
-      {"below the trigger", "L0 a-b:1 a-b:1 a-b:1\nL1", "none"},
+      {"L0 is below its trigger", "L0 a-b:1 a-b:1 a-b:1\nL1", "none"},
       {"L0 takes all of L0 and what overlaps in L1",
        "L0 c-d:1 a-b:1 e-f:1 a-c:1\nL1 a-b:5 e-g:5 x-y:5\nL2", "L0[0 1 2 3] L1[0 1] -> L1"},
       {"files of L1 outside the range of L0 are not taken",
@@ -95,7 +95,7 @@ TEST(CompactionPicker, Pick) {
       {"L0 waits while it is marked as busy", "l0-busy\nL0 a-b:1 a-b:1 a-b:1 a-b:1\nL1\nL2",
        "none"},
       {"L0 waits for busy files of L1", "L0 a-b:1 a-b:1 a-b:1 a-b:1\nL1 a-b:5*\nL2", "none"},
-      {"L1 exactly full", "L0\nL1 a-b:50 b-c:50\nL2", "none"},
+      {"L1 is exactly full", "L0\nL1 a-b:50 b-c:50\nL2", "none"},
       {"a file without overlap is moved", "L0\nL1 a-b:60 b-c:60\nL2 a-b:10",
        "L1[1] -> L2 move cursor c"},
       {"a clipped file is rewritten", "L0\nL1 a-b:60 b-c:60~\nL2 a-b:10", "L1[1] -> L2 cursor c"},
@@ -163,13 +163,13 @@ TEST(CompactionPicker, SmallL0WaitsForMoreAboveALargeL1) {
 
 TEST(CompactionPicker, SmallFilesOfAWaitingL0BecomeOne) {
   const PickRow rows[] = {
-      {"too few", "L0 a-b:1 a-b:1 a-b:1\nL1 a-b:90\nL2", "none"},
+      {"there are too few small files", "L0 a-b:1 a-b:1 a-b:1\nL1 a-b:90\nL2", "none"},
       {"all files have about the same size", "L0 a-b:2 a-b:1 a-b:2 a-b:1 a-b:1\nL1 a-b:90\nL2",
        "L0[0 1 2 3 4] -> L0"},
       {"a file that was combined before is left out",
        "L0 a-b:1 a-b:1 a-b:1 a-b:1 a-b:4\nL1 a-b:90\nL2", "L0[0 1 2 3] -> L0"},
-      {"the newest row", "L0 a-b:1 a-b:1 a-b:1 a-b:1 a-b:4 a-b:4 a-b:4 a-b:4\nL1 a-b:390\nL2",
-       "L0[0 1 2 3] -> L0"},
+      {"the newest row of small files is taken",
+       "L0 a-b:1 a-b:1 a-b:1 a-b:1 a-b:4 a-b:4 a-b:4 a-b:4\nL1 a-b:390\nL2", "L0[0 1 2 3] -> L0"},
       {"an older row is taken when the newest is too short",
        "L0 a-b:1 a-b:1 a-b:1 a-b:4 a-b:4 a-b:4 a-b:5\nL1 a-b:390\nL2", "L0[3 4 5 6] -> L0"},
       {"a smaller file ends the row", "L0 a-b:4 a-b:4 a-b:4 a-b:1 a-b:4\nL1 a-b:390\nL2", "none"},
@@ -194,7 +194,7 @@ TEST(CompactionPicker, SmallFilesOfAWaitingL0BecomeOne) {
 TEST(CompactionPicker, All) {
   const PickRow rows[] = {
       {"empty", "L0\nL1\nL2", "none"},
-      {"only L0", "L0 a-b:1 a-b:1\nL1\nL2", "L0[0 1] -> L1"},
+      {"only L0 has files", "L0 a-b:1 a-b:1\nL1\nL2", "L0[0 1] -> L1"},
       {"all levels go to the last level in use", "L0 a-b:1\nL1 c-d:1\nL2 a-b:1 e-f:1\nL3",
        "L0[0] L1[0] L2[0 1] -> L2"},
       {"a single level needs no work", "L0\nL1\nL2 a-b:1 b-c:1", "none"},
@@ -238,7 +238,7 @@ TEST(CompactionPicker, PendingBytes) {
     uint64_t bytes;
   };
   const PendingRow rows[] = {
-      {"in shape", "L0 a-b:9\nL1 a-b:100\nL2", 0},
+      {"no level is due", "L0 a-b:9\nL1 a-b:100\nL2", 0},
       {"L0 is due and is merged with L1", "L0 a-b:5 a-b:5 a-b:5 a-b:5\nL1 a-b:30\nL2", 50},
       {"L1 is too large, and no data is below it", "L0\nL1 a-b:150\nL2", 50},
       {"L1 is too large, and twice as much is below it", "L0\nL1 a-b:150\nL2 a-b:300", 150},

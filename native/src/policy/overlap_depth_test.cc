@@ -16,14 +16,14 @@ TEST(OverlapDepth, Table) {
     uint32_t depth;
   };
   const Row rows[] = {
-      {"none", {}, 0},
-      {"one", {{"a", "b"}}, 1},
-      {"side by side", {{"a", "b"}, {"b", "c"}, {"c", "d"}}, 1},
-      {"one over all", {{"a", "b"}, {"b", "c"}, {"", "z"}}, 2},
-      {"the same", {{"a", "b"}, {"a", "b"}, {"a", "b"}}, 3},
-      {"without an end", {{"a", ""}, {"b", ""}, {"x", "y"}, {"c", "d"}}, 3},
-      {"steps", {{"a", "c"}, {"b", "d"}, {"c", "e"}, {"d", "f"}}, 2},
-      {"two runs of each of three parts",
+      {"no ranges", {}, 0},
+      {"one range", {{"a", "b"}}, 1},
+      {"adjacent ranges", {{"a", "b"}, {"b", "c"}, {"c", "d"}}, 1},
+      {"one range covers the others", {{"a", "b"}, {"b", "c"}, {"", "z"}}, 2},
+      {"three equal ranges", {{"a", "b"}, {"a", "b"}, {"a", "b"}}, 3},
+      {"ranges without an upper bound", {{"a", ""}, {"b", ""}, {"x", "y"}, {"c", "d"}}, 3},
+      {"each range overlaps the next one", {{"a", "c"}, {"b", "d"}, {"c", "e"}, {"d", "f"}}, 2},
+      {"two runs, each of three parts",
        {{"a", "b"}, {"a", "b"}, {"c", "d"}, {"c", "d"}, {"e", "f"}, {"e", "f"}},
        2},
   };

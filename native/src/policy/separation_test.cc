@@ -23,7 +23,7 @@ TEST(Separation, Table) {
       {"a large tree", Of(100'000), 512},
       {"scans rarely return a record", Of(1000, 0.3), 1024},
       {"scans return a record as often as it is written", Of(1000, 1), 4096},
-      {"shown ten times", Of(1000, 10), 32 << 10},
+      {"scans return a record ten times per write", Of(1000, 10), 32 << 10},
       {"scans return a record all the time", Of(1000, 1000), kSeparationBytesMax},
   };
   for (const Row& row : rows) EXPECT_EQ(ChooseSeparation(row.input, 1), row.bound) << row.name;
@@ -91,10 +91,10 @@ TEST(LargeValues, Table) {
   };
   const Row rows[] = {
       {"a value goes to the log at almost no cost", Put(false), kNever, kLargeBytesMin},
-      {"for a sync", Put(true), kNever, 32 << 10},
+      {"a sync makes a value in the log more expensive", Put(true), kNever, 32 << 10},
       {"scans return a record as often as it is written", Put(false, 0, 1), kNever, 32 << 10},
       {"the same, and each write is synced", Put(true, 0, 1), kNever, 64 << 10},
-      {"shown ten times", Put(false, 0, 10), kNever, 256 << 10},
+      {"scans return a record ten times per write", Put(false, 0, 10), kNever, 256 << 10},
       {"scans return a record all the time", Put(false, 0, 1000), kNever, kLargeBytesMax},
       {"some values die before a flush would write them", Put(true, 0.2), kNever, 32 << 10},
       {"too many values die, so the flush would rewrite the rest of the log", Put(false, 0.31),
@@ -103,7 +103,7 @@ TEST(LargeValues, Table) {
        8 << 10, 8 << 10},
       {"fewer values die, but values of this size are not in the log yet", Put(false, 0.21), kNever,
        kNever},
-      {"all die", Put(true, 1), 32 << 10, kNever},
+      {"all values die", Put(true, 1), 32 << 10, kNever},
       {"the bound changes by less than a factor of two", Put(true), 48 << 10, 48 << 10},
       {"the bound changes by a factor of two", Put(true), 64 << 10, 32 << 10},
   };

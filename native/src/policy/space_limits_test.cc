@@ -114,7 +114,7 @@ TEST(SpaceLimits, WhatIsHiddenIsExposedWhenTheCollectorCannotDoWithout) {
   const Row rows[] = {
       {"the use is far from the limits", {.garbage_bytes = 500, .slow = 0.49}, 400, false, false},
       {"less than half of the allowed garbage is hidden", ratio, 249, false, false},
-      {"half of it", ratio, 250, true, true},
+      {"half of the allowed garbage is hidden", ratio, 250, true, true},
       {"writes wait, and a collection runs", full, 249, true, false},
       {"writes wait, and no collection runs", full, 249, false, true},
       {"almost no garbage is hidden", full, 9, false, false},

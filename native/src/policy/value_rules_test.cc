@@ -70,19 +70,23 @@ void Expect(ValuePolicy policy, const ValueMergeOptions& options, std::span<cons
 
 TEST(ValueRules, AutomaticTakesGarbageThatGoesWithTheInputs) {
   const RuleRow rows[] = {
-      {"enough of it", "a-b of 100 garbage 25 reached 75", "merged, for its garbage\n"},
-      {"too little", "a-b of 100 garbage 24 reached 76", "left, nothing is gained\n"},
+      {"the file has enough garbage", "a-b of 100 garbage 25 reached 75",
+       "merged, for its garbage\n"},
+      {"the file has too little garbage", "a-b of 100 garbage 24 reached 76",
+       "left, nothing is gained\n"},
       {"up to a tenth of the live bytes may be left", "a-b of 100 garbage 50 reached 45",
        "merged, for its garbage\n"},
       {"other references keep the file alive", "a-b of 100 garbage 50 reached 44",
        "left to a collection\n"},
-      {"none reached", "a-b of 100 garbage 50 reached 0", "left, nothing of it is reached\n"},
+      {"the inputs reference none of the values", "a-b of 100 garbage 50 reached 0",
+       "left, nothing of it is reached\n"},
       {"busy", "a-b of 100 garbage 50 reached 50 busy", "left, another job has it\n"},
-      {"1 KiB each", "a-b of 10240 garbage 9740 reached 500 records 10",
+      {"the values have 1 KiB each", "a-b of 10240 garbage 9740 reached 500 records 10",
        "merged, for its garbage\n"},
       {"files with larger values are collected", "a-b of 10240 garbage 9740 reached 500 records 9",
        "left to a collection\n"},
-      {"uploads cost", "a-b of 100 garbage 49 reached 51 uploaded", "left, nothing is gained\n"},
+      {"an uploaded file needs more garbage", "a-b of 100 garbage 49 reached 51 uploaded",
+       "left, nothing is gained\n"},
       {"an uploaded file is not left for ever", "a-b of 100 garbage 50 reached 50 uploaded",
        "merged, for its garbage\n"},
   };
@@ -101,7 +105,7 @@ TEST(ValueRules, TheDirtiestComeFirstAsFarAsTheJobAllows) {
        "a-b of 100 garbage 50 reached 50\na-b of 100 garbage 40 reached 60\n"
        "a-b of 100 garbage 50 reached 50",
        "merged, for its garbage\nleft, the job is large enough\nmerged, for its garbage\n"},
-      {"the dirtiest",
+      {"the files with the most garbage come first",
        "a-b of 100 garbage 30 reached 70\na-b of 100 garbage 40 reached 60\n"
        "a-b of 100 garbage 60 reached 40",
        "left, the job is large enough\nmerged, for its garbage\nmerged, for its garbage\n"},
@@ -164,8 +168,9 @@ TEST(ValueRules, CollectAndGreedyMergeNothing) {
   for (const ValuePolicy policy : {ValuePolicy::kCollect, ValuePolicy::kGreedy}) {
     const RuleRow rows[] = {
         {"garbage", "a-b of 100 garbage 90 reached 10", "left to a collection\n"},
-        {"none", "a-b of 100 garbage 0 reached 10", "left, nothing is gained\n"},
-        {"not reached", "a-b of 100 garbage 90 reached 0", "left, nothing of it is reached\n"},
+        {"no garbage", "a-b of 100 garbage 0 reached 10", "left, nothing is gained\n"},
+        {"the inputs reference none of the values", "a-b of 100 garbage 90 reached 0",
+         "left, nothing of it is reached\n"},
     };
     Expect(policy, MergeOptionsForTest(), rows);
     EXPECT_EQ(Judge(policy, kOverlapping, MergeOptionsForTest()).find("merged"), std::string::npos);
@@ -174,8 +179,10 @@ TEST(ValueRules, CollectAndGreedyMergeNothing) {
 
 TEST(ValueRules, MergeTakesWhatMovesDownAndWhatOverlapsOrIsDirtyBelow) {
   const RuleRow rows[] = {
-      {"from above", "a-b of 100 garbage 0 reached 10 level 0", "merged, its keys move down\n"},
-      {"in place", "a-b of 100 garbage 0 reached 10 level 1", "left, nothing is gained\n"},
+      {"values of a higher level move down with their keys",
+       "a-b of 100 garbage 0 reached 10 level 0", "merged, its keys move down\n"},
+      {"values of the output level stay", "a-b of 100 garbage 0 reached 10 level 1",
+       "left, nothing is gained\n"},
       {"a file with much garbage is merged, whoever else references it",
        "a-b of 100 garbage 25 reached 5 level 1", "merged, for its garbage\n"},
       {"overlapping files are merged although no scan paid for it",

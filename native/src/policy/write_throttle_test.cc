@@ -32,11 +32,11 @@ TEST(WriteThrottle, Table) {
       {"idle", [](ThrottleInput*) {}, StallCondition::kNone},
       {"one run below the stall", [](ThrottleInput* i) { i->l0_depth = 23; },
        StallCondition::kNone},
-      {"at the stall", [](ThrottleInput* i) { i->l0_depth = 24; },
+      {"as many runs as at the stall", [](ThrottleInput* i) { i->l0_depth = 24; },
        StallCondition::kWaitForCompaction},
       {"the sealed runs are full, but the write fits into the memtable",
        [](ThrottleInput* i) { i->sealed_runs = 4; }, StallCondition::kNone},
-      {"memtable full", [](ThrottleInput* i) { i->active_bytes = 16 * kMiB; },
+      {"the memtable is full", [](ThrottleInput* i) { i->active_bytes = 16 * kMiB; },
        StallCondition::kSeal},
       {"the memtable is full, and so are the sealed runs",
        [](ThrottleInput* i) {
@@ -51,7 +51,7 @@ TEST(WriteThrottle, Table) {
          i->write_bytes = 20 * kMiB;
        },
        StallCondition::kNone},
-      {"lease full", [](ThrottleInput* i) { i->lease_used_bytes = 32 * kMiB; },
+      {"the lease is full", [](ThrottleInput* i) { i->lease_used_bytes = 32 * kMiB; },
        StallCondition::kSeal},
       {"the lease is full, but this instance uses little of it",
        [](ThrottleInput* i) {
