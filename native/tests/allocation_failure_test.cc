@@ -220,7 +220,7 @@ class AllocationFailure : public ::testing::Test {
     for (int i = 0; i < 6; ++i) Append(i % 3, Value(i));
     for (int i = 0; i < 8; ++i) Put(i * 3, i * 3 + 1);
     DeletePrefix('b');
-    Done([&] { return db()->Flush(0); });
+    Done([&, flush = FlushTicket()]() mutable { return db()->Flush(0, &flush); });
     RunJobs(4);
     ASSERT_NO_FATAL_FAILURE(Check("after a flush"));
     std::shared_ptr<Snapshot> snapshot;
@@ -241,7 +241,7 @@ class AllocationFailure : public ::testing::Test {
     snapshot.reset();
     for (int i = 0; i < 10; ++i) Put(i, i + 62);
     Append(1, Value(3));
-    Done([&] { return db()->Flush(0); });
+    Done([&, flush = FlushTicket()]() mutable { return db()->Flush(0, &flush); });
     RunJobs(100);
     uint64_t ticket = 0;
     Done([&] { return db()->CompactAll(0, &ticket); });
@@ -420,12 +420,13 @@ TEST_F(AllocationFailure, InABackgroundThreadFailsItsJobAlone) {
         status = (*db)->Put(table, {std::string(1, '\0') + Key(i)}, Value(i));
       } while (status.IsBusy() || status.code() == Status::Code::kMemoryLimit);
       ASSERT_OK(status);
-      if (i % 40 == 39) static_cast<void>((*db)->Flush(20));
+      FlushTicket flush;
+      if (i % 40 == 39) static_cast<void>((*db)->Flush(20, &flush));
     }
     plan.others = false;
     FailNone();
-    UntilDone([&] {
-      const Status status = (*db)->Flush(100);
+    UntilDone([&, flush = FlushTicket()]() mutable {
+      const Status status = (*db)->Flush(100, &flush);
       return status.code() == Status::Code::kMemoryLimit ? Status::Busy() : status;
     });
     for (int i = 0; i < 200; ++i) {

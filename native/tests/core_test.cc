@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -60,7 +59,7 @@ Host& Host::Get() {
 namespace {
 
 template <typename Call>
-Status UntilDone(const Call& call) {
+Status UntilDone(Call call) {
   Status status;
   do status = call();
   while (status.IsBusy());
@@ -106,7 +105,9 @@ TEST_F(CoreTest, AnInstanceWritesCompactsAndReadsItsFilesAgain) {
     const std::string& value = n % 2 == 0 ? large : KeyOf(n);
     ASSERT_TRUE(UntilDone([&] { return db_->Put(table_, {KeyOf(n), 0}, value); }).ok());
     if (n % 250 == 249) {
-      ASSERT_TRUE(UntilDone([&] { return db_->Flush(10'000); }).ok());
+      ASSERT_TRUE(UntilDone([&, flush = FlushTicket()]() mutable {
+                    return db_->Flush(10'000, &flush);
+                  }).ok());
     }
   }
   uint64_t ticket = 0;

@@ -87,7 +87,8 @@ TEST(CheckpointParts, ACheckpointNeitherTriggersNorWaitsForCompactionOrCollectio
   EXPECT_EQ(db.executor().pending(), 0u) << "a single file in L0 must not be compacted";
   for (int round = 1; round < 6; ++round) {
     write(round);
-    ASSERT_TRUE(db->Flush(0).IsBusy());
+    FlushTicket flush;
+    ASSERT_TRUE(db->Flush(0, &flush).IsBusy());
     while (db.executor().RunOne(os::Priority::kFlush)) {
     }
   }

@@ -116,7 +116,7 @@ TEST(DBConcurrency, ReadersSeeEachKeyGoForwardOnly) {
   }
   stop = true;
   for (std::thread& thread : threads) thread.join();
-  ASSERT_OK(Retry([&] { return db->Flush(100); }));
+  ASSERT_OK(Retry([&, flush = FlushTicket()]() mutable { return db->Flush(100, &flush); }));
   EXPECT_EQ(db->statistics().background_errors, 0u);
 }
 
@@ -221,7 +221,8 @@ TEST(DBConcurrency, SegmentsOfEntriesAreBroughtAwayBesideTheirWriter) {
     });
     threads.emplace_back([&] {
       while (!stop) {
-        if (ended(Retry([&] { return db->Flush(100); }))) return;
+        if (ended(Retry([&, flush = FlushTicket()]() mutable { return db->Flush(100, &flush); })))
+          return;
         auto snapshot = db->TakeSnapshot();
         if (ended(snapshot.status())) return;
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -366,7 +367,7 @@ TEST(DBConcurrency, AFlushThatReturnsAfterTheCloseTakesNoFile) {
     std::unique_ptr<DB> db = DB::Open(options, "/db" + std::to_string(round)).value();
     Table* t = *db->CreateTable("t", {});
     ASSERT_OK(db->Put(t, {K(1, "moved")}, "v"));
-    ASSERT_OK(Retry([&] { return db->Flush(100); }));
+    ASSERT_OK(Retry([&, flush = FlushTicket()]() mutable { return db->Flush(100, &flush); }));
     ASSERT_TRUE(heard->WaitFor<CompactionInfo>(
         EventKind::kCompactionEnd, [](const CompactionInfo& info) { return info.trivial_move; }));
     std::vector<std::thread> callers;
@@ -375,7 +376,8 @@ TEST(DBConcurrency, AFlushThatReturnsAfterTheCloseTakesNoFile) {
         Status status;
         while (!status.IsClosed()) {
           static_cast<void>(db->Put(t, {K(1, "z")}, "v"));
-          status = db->Flush(100);
+          FlushTicket flush;
+          status = db->Flush(100, &flush);
           ASSERT_TRUE(status.ok() || status.IsBusy() || status.IsClosed()) << status.ToString();
         }
       });
@@ -416,12 +418,14 @@ TEST(DBConcurrency, AFlushRunsOnceThereAreThreadsAgain) {
     for (int i = 0; i < 100 && status.ok(); ++i)
       status = (*db)->Put(t, {K(1, std::to_string(i))}, std::string(1000, 'v'));
     ASSERT_TRUE(status.IsBusy()) << status.ToString();
+    FlushTicket flush;
     if (by_flush) {
-      ASSERT_TRUE((*db)->Flush(10).IsBusy());
+      ASSERT_TRUE((*db)->Flush(10, &flush).IsBusy());
     }
     refuse = false;
     for (int tries = 0; tries < 500 && status.IsBusy(); ++tries)
-      status = by_flush ? (*db)->Flush(10) : (*db)->Put(t, {K(1, "k")}, std::string(1000, 'v'));
+      status =
+          by_flush ? (*db)->Flush(10, &flush) : (*db)->Put(t, {K(1, "k")}, std::string(1000, 'v'));
     EXPECT_OK(status);
     ASSERT_OK(Retry([&] { return (*db)->Close(); }));
   }
@@ -526,7 +530,7 @@ TEST(DBConcurrency, CloseEndsTheSleepOfAJobThatIsAheadOfItsBudget) {
   for (int round = 0; round < 2; ++round) {
     for (int i = 0; i < 2000; ++i)
       ASSERT_OK((*db)->Put(t, {K(1, std::to_string(i))}, std::string(1000, 'v')));
-    ASSERT_OK(Retry([&] { return (*db)->Flush(10); }));
+    ASSERT_OK(Retry([&, flush = FlushTicket()]() mutable { return (*db)->Flush(10, &flush); }));
   }
   // From the compaction's output on, all running jobs go into debt.
   files.SetHook([&](FileCall call) {
@@ -557,7 +561,8 @@ TEST(DBConcurrency, ManyInstancesShareTheHost) {
         for (int i = 0; i < 500; ++i)
           ASSERT_OK(Retry(
               [&] { return (*db)->Put(t, {K(1, std::to_string(i))}, std::string(300, 'v')); }));
-        ASSERT_OK(Retry([&] { return (*db)->Flush(100); }));
+        ASSERT_OK(
+            Retry([&, flush = FlushTicket()]() mutable { return (*db)->Flush(100, &flush); }));
       }
     });
   }

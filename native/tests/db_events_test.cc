@@ -200,7 +200,8 @@ TEST_F(EventsTest, AStallForLevel0EndsWithTheCompaction) {
   db_.options().l0_stall_trigger = 3;
   Open();
   const auto flush = [&] {
-    static_cast<void>(db_->Flush(0));
+    FlushTicket ticket;
+    static_cast<void>(db_->Flush(0, &ticket));
     while (db_.executor().RunOne(os::Priority::kFlush)) {
     }
   };
@@ -377,7 +378,7 @@ TEST(Events, ATestWaitsForWorkThatIsDoneByThreads) {
   Table* const t = *db->CreateTable("t", {});
   for (int i = 0; i < 2; ++i) {
     ASSERT_OK(db->Put(t, {K(1, "k" + std::to_string(i))}, "v"));
-    UntilDone([&] { return db->Flush(100); });
+    UntilDone([&, flush = FlushTicket()]() mutable { return db->Flush(100, &flush); });
   }
   ASSERT_TRUE(heard->WaitFor<CompactionInfo>(
       EventKind::kCompactionEnd, [](const CompactionInfo& info) { return info.installed; }));

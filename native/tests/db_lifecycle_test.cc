@@ -45,7 +45,8 @@ TEST(DBLifecycle, ClosingGivesEverythingBack) {
     ScanPage page;
     EXPECT_TRUE(db->Scan(t, {}, &page).IsClosed());
     EXPECT_TRUE(db->TakeSnapshot().status().IsClosed());
-    EXPECT_TRUE(db->Flush(0).IsClosed());
+    FlushTicket flush;
+    EXPECT_TRUE(db->Flush(0, &flush).IsClosed());
     uint64_t ticket = 0;
     EXPECT_TRUE(db->CompactAll(0, &ticket).IsClosed());
     EXPECT_TRUE(db->CreateTable("u", {}).status().IsClosed());
@@ -495,11 +496,7 @@ TEST(DBLifecycle, WorksOnDisk) {
       } while (status.IsBusy());
       ASSERT_OK(status);
     }
-    Status status;
-    do {
-      status = db->Flush(100);
-    } while (status.IsBusy());
-    ASSERT_OK(status);
+    UntilDone([&, flush = FlushTicket()]() mutable { return db->Flush(100, &flush); });
     UntilDone([&] { return db->Close(); });
   }
   auto again = DB::Open(options, path);

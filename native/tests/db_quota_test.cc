@@ -91,7 +91,8 @@ class Process {
     for (int round = 0; round < rounds; ++round) {
       for (int k = 0; k < kLittered; ++k)
         LAVA_RETURN_IF_ERROR(Put(i, 1000 * (round + 1) + k, round));
-      LAVA_RETURN_IF_ERROR(Finish([&] { return all_[i]->get()->Flush(0); }));
+      LAVA_RETURN_IF_ERROR(Finish(
+          [&, flush = FlushTicket()]() mutable { return all_[i]->get()->Flush(0, &flush); }));
       for (int k = 0; k < kLittered; ++k)
         if (k % 10 != 0)
           LAVA_RETURN_IF_ERROR(

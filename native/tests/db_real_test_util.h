@@ -50,7 +50,7 @@ class RealDBTest : public fs::PosixTest {
   }
   void Compact() {
     uint64_t ticket = 0;
-    UntilDone([&] { return db_->Flush(100); });
+    UntilDone([&, flush = FlushTicket()]() mutable { return db_->Flush(100, &flush); });
     UntilDone([&] { return db_->CompactAll(100, &ticket); });
   }
   // Returns when no job runs, and none begins within a moment.
@@ -106,7 +106,7 @@ class RealDBTest : public fs::PosixTest {
       ASSERT_NO_FATAL_FAILURE(ExpectModel());
       for (int round = 0; round < 3; ++round) {
         ASSERT_NO_FATAL_FAILURE(Overwrite(400));
-        UntilDone([&] { return db_->Flush(100); });
+        UntilDone([&, flush = FlushTicket()]() mutable { return db_->Flush(100, &flush); });
       }
       ASSERT_NO_FATAL_FAILURE(ExpectModel());
       ASSERT_NO_FATAL_FAILURE(Compact());

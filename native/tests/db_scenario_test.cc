@@ -273,7 +273,8 @@ TEST(Scenario, CompactAllEndsBesideAWriter) {
   const auto db = std::move(OpenDB(options, "/db", {}, environment)).value();
   Table* t = *db->CreateTable("t", {});
   ASSERT_OK(db->Put(t, {K(1, "k")}, "v"));
-  ASSERT_TRUE(db->Flush(0).IsBusy());
+  FlushTicket flush;
+  ASSERT_TRUE(db->Flush(0, &flush).IsBusy());
   executor.RunUntilIdle();
   uint64_t ticket = 0;
   Status status;
@@ -639,7 +640,8 @@ TEST(Scenario, ASnapshotKeepsItsDeletionsThoughTheVersionIsEmptyByThen) {
     ASSERT_OK(db->Put(*t, {K(1, "k")}, value));
     ASSERT_OK(db.Flush());
     ASSERT_OK(db->Put(*t, {K(1, "k")}, value));
-    EXPECT_TRUE(db->Flush(0).IsBusy());
+    FlushTicket flush;
+    EXPECT_TRUE(db->Flush(0, &flush).IsBusy());
     db.clock().Advance(1'000'000);
     db->SetTime(2'000'000);
     ASSERT_TRUE(db.executor().RunOne());

@@ -198,7 +198,7 @@ class StressRun {
   void CheckFilesAtRest() {
     size_t there = 0, named = 0;
     for (int i = 0; i < 2000; ++i) {
-      Ended(Retry([&] { return db_->Flush(5); }));
+      Ended(Retry([&, flush = FlushTicket()]() mutable { return db_->Flush(5, &flush); }));
       auto names = memory_.List("/db");
       ASSERT_TRUE(names.ok());
       there = std::count_if(names->begin(), names->end(), [](const std::string& name) {
@@ -341,8 +341,10 @@ class StressRun {
     Random random(seed);
     while (true) {
       uint64_t ticket = 0;
-      const Status status = random.OneIn(3) ? Retry([&] { return db_->CompactAll(5, &ticket); })
-                                            : Retry([&] { return db_->Flush(5); });
+      const Status status =
+          random.OneIn(3)
+              ? Retry([&] { return db_->CompactAll(5, &ticket); })
+              : Retry([&, flush = FlushTicket()]() mutable { return db_->Flush(5, &flush); });
       if (Ended(status)) return;
       if (random.OneIn(8))
         executor_.scheduler().SetThreadCount(static_cast<uint32_t>(random.Between(1, 3)));

@@ -114,7 +114,7 @@ class SimDB {
                                                        : Status::IOError("jobs without end");
   }
   Status Flush() {
-    return Finish([this] { return db_->Flush(0); });
+    return Finish([this, flush = FlushTicket()]() mutable { return db_->Flush(0, &flush); });
   }
   Status CompactAll() {
     uint64_t ticket = 0;

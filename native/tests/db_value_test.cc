@@ -209,7 +209,8 @@ TEST(DBValue, WhatIsCollectedGoesWhileACompactionWaits) {
   ASSERT_EQ(db->statistics().running_collections, 1u);
   ASSERT_OK(db->Put(db.Values(), {K(1, "k0")}, "inline"));
   ASSERT_OK(db->Put(db.Values(), {K(1, "k1")}, "inline"));
-  EXPECT_TRUE(db->Flush(0).IsBusy());
+  FlushTicket flush;
+  EXPECT_TRUE(db->Flush(0, &flush).IsBusy());
   ASSERT_TRUE(db.executor().RunOne(os::Priority::kFlush));
   ASSERT_EQ(db->statistics().running_compactions, 1u);
   ASSERT_TRUE(db.executor().RunOne(os::Priority::kCollection));

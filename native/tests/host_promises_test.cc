@@ -152,7 +152,8 @@ class HostPromises : public fs::PosixTest {
   // flushed.
   void Use(size_t instance) {
     for (uint64_t n = 0; n < 8; ++n) ASSERT_NO_FATAL_FAILURE(Put(instance, n, n % 2 * 1000));
-    UntilDone([&] { return opened_[instance].db->Flush(100); });
+    UntilDone(
+        [&, flush = FlushTicket()]() mutable { return opened_[instance].db->Flush(100, &flush); });
     ASSERT_NO_FATAL_FAILURE(Get(instance, 1));
     ASSERT_NO_FATAL_FAILURE(Scan(instance));
     ASSERT_NO_FATAL_FAILURE(Put(instance, 3, 100));
@@ -253,7 +254,8 @@ class HostLeaseEnds : public HostPromises {
   // Inline values, so that they are in blocks of the cache.
   void FillCache(size_t instance, uint64_t keys, uint64_t cached_bytes, size_t bytes = 500) {
     for (uint64_t n = 0; n < keys; ++n) ASSERT_NO_FATAL_FAILURE(Put(instance, n, bytes));
-    UntilDone([&] { return opened_[instance].db->Flush(100); });
+    UntilDone(
+        [&, flush = FlushTicket()]() mutable { return opened_[instance].db->Flush(100, &flush); });
     for (uint64_t n = 0; n < keys; ++n) ASSERT_NO_FATAL_FAILURE(Get(instance, n));
     ASSERT_GT(Host::Get().statistics().cache_used_bytes, cached_bytes);
   }

@@ -833,7 +833,6 @@ DEFECTS = [
            "src/db/snapshot.cc",
            "    if (!view.before) view = {ViewRef(before), WithoutRuns(*before, runs.size(), edit)};",
            "    if (!view.before) continue;", ("db",)),
-    Defect("a flush reports failures that are older than the call", "src/db/background_faults.cc",
-           "if (awaited_seal_.exchange(seal) != seal) seen_by_flush_ = failures;",
-           "static_cast<void>(seal), static_cast<void>(failures);", ("db",)),
+    Defect("a flush reports failures that are older than the call", "src/db/db_impl.cc",
+           "    ticket->failures_seen = components_.faults.flush_failures();\n", "", ("lifecycle",)),
 ]

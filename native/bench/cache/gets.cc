@@ -19,7 +19,7 @@ void Fill(DB* db, Table* table) {
   RecordMaker records({.value_bytes = 100, .keys = kKeys}, 1);
   for (uint64_t n = 0; n < kKeys; ++n)
     UntilDone([&] { return db->Put(table, {records.Key(n)}, records.Value(n)); });
-  UntilDone([&] { return db->Flush(100); });
+  UntilDone([&, flush = FlushTicket()]() mutable { return db->Flush(100, &flush); });
   while (db->statistics().running_flushes + db->statistics().running_compactions > 0)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }

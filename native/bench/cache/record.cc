@@ -196,7 +196,7 @@ class Player {
     return out;
   }
   static void Settle(DB* db) {
-    UntilDone([&] { return db->Flush(100); });
+    UntilDone([&, flush = FlushTicket()]() mutable { return db->Flush(100, &flush); });
     for (;;) {
       const DBStatistics s = db->statistics();
       if (s.running_flushes + s.running_compactions + s.running_collections == 0) return;

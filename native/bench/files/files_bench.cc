@@ -109,7 +109,7 @@ void RunLava(const std::string& directory, uint64_t files, uint64_t seconds) {
   };
   const uint64_t records = files / 2 * kRecordsPerFile;
   for (uint64_t n = 0; n < records; ++n) put(KeyOf(n));
-  UntilDone([&] { return db->Flush(10'000); });
+  UntilDone([&, flush = FlushTicket()]() mutable { return db->Flush(10'000, &flush); });
   uint64_t ticket = 0;
   UntilDone([&] { return db->CompactAll(10'000, &ticket); });
 

@@ -61,7 +61,8 @@ class Lava final : public Instances {
   }
 
   void Flush(size_t instance) override {
-    UntilDone([&] { return opened_[instance].db->Flush(100); });
+    UntilDone(
+        [&, flush = FlushTicket()]() mutable { return opened_[instance].db->Flush(100, &flush); });
   }
   void CheckpointAll(size_t count, const std::string& to) override {
     std::vector<std::shared_ptr<Snapshot>> snapshots;
@@ -95,12 +96,15 @@ class Lava final : public Instances {
 
   void Settle() override {
     // Starts all flushes first, then waits for each.
-    for (const Opened& it : opened_) {
-      if (it.db == nullptr) continue;
-      if (const Status status = it.db->Flush(0); !status.IsBusy()) Check(status);
+    std::vector<FlushTicket> flushes(opened_.size());
+    for (size_t n = 0; n < opened_.size(); ++n) {
+      if (opened_[n].db == nullptr) continue;
+      if (const Status status = opened_[n].db->Flush(0, &flushes[n]); !status.IsBusy())
+        Check(status);
     }
-    for (const Opened& it : opened_) {
-      if (it.db != nullptr) UntilDone([&] { return it.db->Flush(100); });
+    for (size_t n = 0; n < opened_.size(); ++n) {
+      if (opened_[n].db != nullptr)
+        UntilDone([&] { return opened_[n].db->Flush(100, &flushes[n]); });
     }
     for (int quiet = 0; quiet < 5; quiet = Busy() ? 0 : quiet + 1) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));

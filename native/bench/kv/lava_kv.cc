@@ -65,7 +65,7 @@ class LavaKv final : public KvStore {
     }
   }
   void Settle() override {
-    UntilDone([&] { return db_->Flush(100); });
+    UntilDone([&, flush = FlushTicket()]() mutable { return db_->Flush(100, &flush); });
     for (int quiet = 0; quiet < 5;) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
       const DBStatistics s = db_->statistics();

@@ -37,7 +37,7 @@ class LavaStore final : public DurableStore {
     UntilDone([&] { return db_->Put(table_, {key}, value); });
   }
   void Flush() override {
-    UntilDone([&] { return db_->Flush(100); });
+    UntilDone([&, flush = FlushTicket()]() mutable { return db_->Flush(100, &flush); });
   }
 
  private:

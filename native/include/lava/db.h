@@ -17,6 +17,14 @@
 
 namespace lava {
 
+/// The flush that repeated calls of DB::Flush() wait for.
+/// Threads:    one at a time.
+/// Ownership:  the caller's, of one flush.
+struct FlushTicket {
+  uint64_t seal = 0;           // the newest seal to wait for; 0: no call was made
+  uint64_t failures_seen = 0;  // failures of flushes that need not be reported
+};
+
 /// A user's key: partition bytes, then the rest. prefix_bytes > 0: the first prefix_bytes bytes are
 /// a prefix that may be deleted as a whole (Flink: key group, key and namespace of a map entry).
 /// Every call that names this key must use the same prefix_bytes.
@@ -481,9 +489,10 @@ class DB {
 
   /// Seals the active memtable and pins the current view. No I/O.
   virtual Result<std::shared_ptr<Snapshot>> TakeSnapshot() = 0;
-  /// Seals the active memtable and waits up to timeout_ms (at most 100) for its flush.
-  /// Errors: Busy: call again; the failure of a flush since the first of these calls.
-  virtual Status Flush(uint32_t timeout_ms) = 0;
+  /// Seals the active memtable and waits up to timeout_ms (at most 100) for its flush. *ticket: new
+  /// for the first call. Later calls with the ticket seal nothing, and wait for the same flush.
+  /// Errors: Busy: call again; the failure of a flush since the first call.
+  virtual Status Flush(uint32_t timeout_ms, FlushTicket* ticket) = 0;
   /// Compacts all data written before the first call to the last level, in one go, and drops
   /// expired records. Data written meanwhile may stay in higher levels. *ticket: 0 in the first
   /// call. If the caller gives up, the work goes on and its result is lost.

@@ -248,10 +248,6 @@ uint64_t BackgroundFaults::flush_failures() const {
   return flush_failures_;
 }
 
-void BackgroundFaults::FlushWaits(uint64_t seal, uint64_t failures) {
-  if (awaited_seal_.exchange(seal) != seal) seen_by_flush_ = failures;
-}
-
 std::optional<Status> BackgroundFaults::NewFlushFailure(std::atomic<uint64_t>* seen) const {
   MutexLock lock(&mutex_);
   if (flush_failures_ == seen->load()) return std::nullopt;

@@ -123,12 +123,6 @@ class BackgroundFaults {
   /// Returns the failure of a flush after *seen failures, and updates *seen. *seen: the caller's
   /// last value of flush_failures(). Busy if the failure is over by now.
   std::optional<Status> NewFlushFailure(std::atomic<uint64_t>* seen) const;
-  /// DB::Flush() waits for the seals up to this one. failures: flush_failures() before the call
-  /// sealed. A call that is repeated because it was Busy names the same seal, and reports failures
-  /// since the call before. The first call for a seal reports only later failures.
-  void FlushWaits(uint64_t seal, uint64_t failures);
-  /// For NewFlushFailure(), by DB::Flush().
-  std::atomic<uint64_t>* seen_by_flush() { return &seen_by_flush_; }
 
   /// The damage of a file of the version: of the highest level first, of a value file last. If no
   /// file is damaged, the current corruption whose message names no file; otherwise OK. Looks up
@@ -180,7 +174,6 @@ class BackgroundFaults {
   Clock* const clock_;
   Counters::Counter* const errors_;
   const uint64_t retry_us_min_, retry_us_max_;
-  std::atomic<uint64_t> seen_by_flush_{0}, awaited_seal_{0};
 
   mutable Mutex mutex_;
   // Of flushes, compactions and collections, in this order.

@@ -153,20 +153,6 @@ TEST_F(BackgroundFaultsTest, EachCallerIsToldOnceOfFailedFlushes) {
   EXPECT_FALSE(faults_.NewFlushFailure(&other));
 }
 
-TEST_F(BackgroundFaultsTest, AFlushReportsFailuresSinceItsFirstCall) {
-  const auto wait_for = [this](uint64_t seal) {
-    faults_.FlushWaits(seal, faults_.flush_failures());
-    return faults_.NewFlushFailure(faults_.seen_by_flush());
-  };
-  EXPECT_FALSE(wait_for(1));
-  Fail(Work::kFlush, Status::IOError("flush"));
-  EXPECT_TRUE(wait_for(1)) << "a failure between two calls for the same seal must be reported";
-  EXPECT_FALSE(wait_for(1)) << "the failure was already reported";
-  Fail(Work::kFlush, Status::IOError("flush"));
-  EXPECT_FALSE(wait_for(2))
-      << "a failure from before the first call for a seal must not be reported";
-}
-
 TEST_F(BackgroundFaultsTest, AFailureIsToldOnceWhenItBeginsAndOnceWhenItIsOver) {
   EXPECT_TRUE(faults_.TakeEvents().empty());
   const int64_t began_ms = clock_.WallMillis();

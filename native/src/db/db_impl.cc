@@ -1,5 +1,6 @@
 #include "db/db_impl.h"
 
+#include <atomic>
 #include <cstdint>
 
 #include "lava/event_listener.h"
@@ -7,17 +8,19 @@
 
 namespace lava {
 
-Status DBImpl::Flush(uint32_t timeout_ms) {
-  const uint64_t failures = components_.faults.flush_failures();
-  uint64_t sequence = 0;
-  LAVA_RETURN_IF_ERROR(components_.writer.Seal(FlushCause::kRequested, &sequence));
-  components_.faults.FlushWaits(sequence, failures);
+Status DBImpl::Flush(uint32_t timeout_ms, FlushTicket* ticket) {
+  if (ticket->seal == 0) {
+    ticket->failures_seen = components_.faults.flush_failures();
+    LAVA_RETURN_IF_ERROR(components_.writer.Seal(FlushCause::kRequested, &ticket->seal));
+  }
+  std::atomic<uint64_t> failures_seen{ticket->failures_seen};
   const Status status = components_.flushes.WaitUntil(
-      [this, sequence] {
+      [this, seal = ticket->seal] {
         components_.tree.mutex()->AssertHeld();
-        return components_.tree.sealed().installed_through() >= sequence;
+        return components_.tree.sealed().installed_through() >= seal;
       },
-      timeout_ms, components_.faults.seen_by_flush());
+      timeout_ms, &failures_seen);
+  ticket->failures_seen = failures_seen;
   components_.remover.RemoveObsolete();
   components_.instance.notifier->Deliver();
   return status;

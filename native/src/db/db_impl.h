@@ -97,7 +97,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
                     Snapshot* snapshot) override;
 
   Result<std::shared_ptr<Snapshot>> TakeSnapshot() override;
-  Status Flush(uint32_t timeout_ms) override;
+  Status Flush(uint32_t timeout_ms, FlushTicket* ticket) override;
   Status CompactAll(uint32_t timeout_ms, uint64_t* ticket) override;
   std::vector<Snapshot::File> MissingFiles() const override;
   Status FileArrived(const std::string& name) override;

@@ -440,8 +440,9 @@ Status LavaStore::CheckClosed() {
   std::string metadata;
   ScanPage page;
   uint64_t ticket = 0;
+  FlushTicket flush;
   for (const Status& status :
-       {db_->Put(table, {key}, "v"), db_->Get(table, {key}, &value_), db_->Flush(0),
+       {db_->Put(table, {key}, "v"), db_->Get(table, {key}, &value_), db_->Flush(0, &flush),
         db_->Get(table, {key}, &value_, snapshot.get()), db_->Contains(table, {key}),
         db_->Scan(table, {}, &page), db_->CompactAll(0, &ticket), db_->TakeSnapshot().status(),
         db_->CreateTable("late", {}).status(), snapshot->WaitFlushed(0),
@@ -453,7 +454,7 @@ Status LavaStore::CheckClosed() {
 }
 
 Status LavaStore::Flush() {
-  return Finish([&] { return db_->Flush(0); });
+  return Finish([&, flush = FlushTicket()]() mutable { return db_->Flush(0, &flush); });
 }
 
 Status LavaStore::CompactAll() {

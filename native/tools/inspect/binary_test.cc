@@ -57,7 +57,8 @@ class InspectBinary : public fs::PosixTest {
   }
   static Status Flush(DB* db) {
     Status status;
-    while ((status = db->Flush(100)).IsBusy()) {
+    FlushTicket flush;
+    while ((status = db->Flush(100, &flush)).IsBusy()) {
     }
     return status;
   }

@@ -159,11 +159,18 @@ jlong TakeSnapshot(JNIEnv* env, jobject, jlong handle) {
   });
 }
 
-jint Flush(JNIEnv* env, jobject, jlong handle, jint wait_ms) {
+// numbers: the ticket's. They are changed for the next call.
+jint Flush(JNIEnv* env, jobject, jlong handle, jint wait_ms, jlongArray numbers) {
   return Entry(env, jint{0}, [&]() -> jint {
     Use<DatabaseHandle> use(handle);
     if (BusyInjected()) return kBusy;
-    return DoneOrBusy(use->db()->Flush(Unsigned(wait_ms, "waitMs")));
+    OptionNumbers in(env, numbers);
+    FlushTicket ticket{.seal = in.Next(), .failures_seen = in.Next()};
+    in.End();
+    const Status status = use->db()->Flush(Unsigned(wait_ms, "waitMs"), &ticket);
+    const jlong out[] = {static_cast<jlong>(ticket.seal), static_cast<jlong>(ticket.failures_seen)};
+    CopyNumbers(env, out, numbers);
+    return DoneOrBusy(status);
   });
 }
 
@@ -356,7 +363,7 @@ NativeClass DatabaseAdministration() {
       Native("missingFiles0", "(J)[B", reinterpret_cast<void*>(MissingFiles)),
       Native("fileArrived0", "(J[B)Z", reinterpret_cast<void*>(FileArrived)),
       Native("snapshot0", "(J)J", reinterpret_cast<void*>(TakeSnapshot)),
-      Native("flush0", "(JI)I", reinterpret_cast<void*>(Flush)),
+      Native("flush0", "(JI[J)I", reinterpret_cast<void*>(Flush)),
       Native("compactAll0", "(JIJ)J", reinterpret_cast<void*>(CompactAll)),
       Native("setTime0", "(JJ)V", reinterpret_cast<void*>(SetTime)),
       Native("acceptTime0", "(JJ)V", reinterpret_cast<void*>(AcceptTime)),

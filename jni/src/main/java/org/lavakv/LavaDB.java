@@ -473,7 +473,8 @@ public final class LavaDB extends NativeObject {
 
     /** Waits until everything written so far is in files. Can be interrupted like writes. */
     public void flush() throws LavaDBException {
-        BoundedCall.untilNotBusy("flushing " + path, () -> flush0(handle, WAIT_MS));
+        long[] ticket = new long[2];
+        BoundedCall.untilNotBusy("flushing " + path, () -> flush0(handle, WAIT_MS, ticket));
     }
 
     /** Compacts everything into the last level. Can be interrupted like writes. */
@@ -718,7 +719,8 @@ public final class LavaDB extends NativeObject {
     /** A handle, or zero for BUSY. */
     private native long snapshot0(long handle) throws LavaDBException;
 
-    private native int flush0(long handle, int waitMs) throws LavaDBException;
+    /** The numbers of the ticket are 0 for the first call, which sets them for the next one. */
+    private native int flush0(long handle, int waitMs, long[] ticket) throws LavaDBException;
 
     /**
      * Returns zero, or for BUSY the ticket for the next call; the ticket of the first call is zero.

@@ -16,7 +16,7 @@ final class LavaLibrary {
      * file, and the library refuses to load with other classes. Increase the last number with every
      * change of a native method or of the data passed between Java and native code.
      */
-    static final String BUILD_ID = "lavakv-jni 0.1.0-SNAPSHOT interface 17";
+    static final String BUILD_ID = "lavakv-jni 0.1.0-SNAPSHOT interface 18";
 
     private static volatile boolean loaded;
 
