@@ -121,6 +121,12 @@ TEST_F(CoreTest, AnInstanceWritesCompactsAndReadsItsFilesAgain) {
   ASSERT_TRUE(UntilDone([&] { return db_->Close(); }).ok());
 }
 
+TEST_F(CoreTest, VolumesAreRefused) {
+  std::vector<std::string> left_behind;
+  const auto volume = Host::Get().OpenVolume(directory_, {}, &left_behind);
+  EXPECT_EQ(volume.status().code(), Status::Code::kNotSupported) << volume.status().ToString();
+}
+
 TEST_F(CoreTest, OptionsThatNeedTheLogAreRefused) {
   ASSERT_NO_FATAL_FAILURE(Open(WalMode::kWal));
   EXPECT_EQ(opened_.code(), Status::Code::kNotSupported) << opened_.ToString();

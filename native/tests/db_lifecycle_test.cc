@@ -354,6 +354,39 @@ TEST(DBLifecycle, AFlushDoesNotReportAFailureThatIsOlder) {
   EXPECT_EQ(db->statistics().live_files, 2u);
 }
 
+TEST(DBLifecycle, ARepeatedFlushWaitsForWhatTheFirstCallSealed) {
+  SimDB db(1);
+  ASSERT_OK(db.Open());
+  Table* t = db.table("t");
+  ASSERT_OK(db->Put(t, {K(1, "a")}, "v"));
+  FlushTicket flush;
+  EXPECT_TRUE(db->Flush(0, &flush).IsBusy());
+  ASSERT_OK(db->Put(t, {K(1, "b")}, "v"));
+  EXPECT_TRUE(db->Flush(0, &flush).IsBusy());
+  ASSERT_OK(db.RunJobs());
+  EXPECT_OK(db->Flush(0, &flush));
+  EXPECT_EQ(db->statistics().flushes, 1u);
+  EXPECT_EQ(db->statistics().sealed_runs, 0u) << "the second call must not seal the second record";
+}
+
+TEST(DBLifecycle, AFlushReportsAFailureBetweenItsCalls) {
+  ChosenFileSystem memory;
+  FaultFileSystem files(&memory);
+  SimDB db(1, &files);
+  ASSERT_OK(db.Open());
+  Table* t = db.table("t");
+  ASSERT_OK(db->Put(t, {K(1, "a")}, "v"));
+  FlushTicket first, second;
+  EXPECT_TRUE(db->Flush(0, &first).IsBusy());
+  ASSERT_OK(db->Put(t, {K(1, "b")}, "v"));
+  EXPECT_TRUE(db->Flush(0, &second).IsBusy());
+  files.Arm({.fault = Fault::kIOError, .only = FileCall::kCreate});
+  ASSERT_OK(db.RunJobs());
+  ASSERT_EQ(files.fired(), 1u);
+  EXPECT_TRUE(db->Flush(0, &first).IsIOError());
+  EXPECT_TRUE(db->Flush(0, &second).IsIOError()) << "each caller must be told";
+}
+
 TEST(DBLifecycle, L0StallsUntilItIsCompacted) {
   SimDB db(1);
   db.options().l0_compaction_trigger = 2;

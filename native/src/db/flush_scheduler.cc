@@ -98,8 +98,9 @@ void FlushScheduler::Run(const std::shared_ptr<FlushGroup>& group) {
   (void)Tried([&] { TuneSeparation(flushed); });
   const DamageSearch damage = SearchDamage(tree_, *with_.tables, status);
   {
+    SealedMemTables::Runs installed;  // destroyed after the lock
     MutexLock state(tree_->mutex());
-    told.installed = tree_->sealed().Ended(group.get());
+    told.installed = tree_->sealed().Ended(group.get(), &installed);
     tree_->NotifyChanged();
     if (status.ok()) {
       with_.faults->Worked(BackgroundFaults::Work::kFlush);
@@ -204,19 +205,20 @@ Status FlushScheduler::Install(std::vector<Flushed>* installed) {
 Status FlushScheduler::InstallGroup(const std::shared_ptr<FlushGroup>& group,
                                     std::vector<Flushed>* installed) {
   const CpuSpan cpu(&instance_->counters.install_cpu_us);
-  LAVA_DCHECK(group->done && !group->runs.empty());
+  LAVA_DCHECK(group->done);
   if (!group->logged) LAVA_RETURN_IF_ERROR(LogGroup(group.get()));
   // The next trim makes up for a failed one. A replay skips these records.
   const std::optional<uint64_t> wal_flushed = group->edit.wal_flushed;
   const Status trimmed = wal_flushed ? with_.wal->Flushed(*wal_flushed) : Status::OK();
   if (with_.wal->enabled())
     with_.remover->RemoveReplayed(tree_->versions.state().wal_flushed.value_or(0));
-  // Declared before the lock: the versions and memtables that readers no longer need are destroyed
-  // without the mutex that writes need.
+  // Declared before the lock: versions that readers no longer need are destroyed without the mutex
+  // that writes need.
   const ViewRef replaced = tree_->view();
   FlushedViews views;
-  // If memory is refused here, AdoptFlush() makes the views under the mutex.
-  (void)Tried([&] { views = with_.snapshots->PrepareFlushed(group->runs, group->edit); });
+  // If memory is refused here, AdoptFlush() makes the views under the mutex. An exception would
+  // leave without it, although the manifest has the edit.
+  (void)Tried([&] { views = PrepareViews(*group); });
   MutexLock state(tree_->mutex());
   const CpuSpan publishing(&instance_->counters.publish_cpu_us);
   if (wal_flushed) with_.faults->Note(BackgroundFaults::Work::kLog, trimmed);
@@ -237,6 +239,18 @@ Status FlushScheduler::InstallGroup(const std::shared_ptr<FlushGroup>& group,
       for (const auto& [id, count] : run->separated_puts) flushed.separated_puts[id] += count;
   });
   return Status::OK();
+}
+
+FlushedViews FlushScheduler::PrepareViews(const FlushGroup& group) const {
+  SealedMemTables::Runs runs;
+  {
+    MutexLock state(tree_->mutex());
+    // If memory was short when the edit was logged, a plan may have adopted the group since, and
+    // the flush that ends clears the runs.
+    if (!tree_->sealed().IsOldest(group)) return {};
+    runs = group.runs;
+  }
+  return with_.snapshots->PrepareFlushed(runs, group.edit);
 }
 
 Status FlushScheduler::LogGroup(FlushGroup* group) {

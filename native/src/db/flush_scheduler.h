@@ -67,6 +67,8 @@ class FlushScheduler {
   Status InstallGroup(const std::shared_ptr<FlushGroup>& group, std::vector<Flushed>* installed)
       LAVA_REQUIRES(tree_->versions.install_mutex());
   Status LogGroup(FlushGroup* group) LAVA_REQUIRES(tree_->versions.install_mutex());
+  /// New views for the snapshots that have the group's runs. Empty if a plan has adopted the group.
+  FlushedViews PrepareViews(const FlushGroup& group) const LAVA_EXCLUDES(tree_->mutex());
   void TuneSeparation(const std::vector<Flushed>& installed) LAVA_EXCLUDES(tree_->mutex());
 
   InstanceContext* const instance_;

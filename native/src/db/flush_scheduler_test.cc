@@ -232,6 +232,25 @@ TEST_F(FlushSchedulerTest, JobsArePlannedWithoutAMutex) {
   EXPECT_EQ(planned, 1);
 }
 
+// Freeing a memtable takes long, and writes need the mutex of the tree.
+TEST_F(FlushSchedulerTest, AFlushedMemTableIsFreedWithoutTheMutexOfTheTree) {
+  int freed = 0;
+  {
+    const std::shared_ptr<SealedRun> run = parts_.Seal("a");
+    MutexLock state(tree_.mutex());
+    run->memtable = {run->memtable.get(), [this, &freed, kept = run->memtable](MemTable*) {
+                       const bool free = tree_.mutex()->TryLock();
+                       EXPECT_TRUE(free);
+                       if (free) tree_.mutex()->Unlock();
+                       ++freed;
+                     }};
+  }
+  flushes_.Schedule();
+  parts_.held.RunAll();
+  EXPECT_EQ(Files(), 1u);
+  EXPECT_EQ(freed, 1);
+}
+
 TEST_F(FlushSchedulerTest, AllThatIsSealedIsFlushedHereIntoOneFile) {
   EXPECT_TRUE(flushes_.FlushAllHere().ok()) << "there is no sealed memtable";
   EXPECT_EQ(parts_.planned, 0);

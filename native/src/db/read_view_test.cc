@@ -2,9 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <memory>
 #include <thread>
-
-#include "db/close_guard.h"
+#include <vector>
 
 namespace lava {
 namespace {

@@ -69,12 +69,12 @@ bool SealedMemTables::Contains(const FlushGroup* group) const {
                      [group](const auto& other) { return other.get() == group; });
 }
 
-bool SealedMemTables::Ended(FlushGroup* group) {
+bool SealedMemTables::Ended(FlushGroup* group, Runs* installed) {
   LAVA_DCHECK(group->running && running_ > 0);
   group->running = false;
   --running_;
   const bool queued = Contains(group);
-  if (!queued) group->runs.clear();
+  if (!queued) *installed = std::exchange(group->runs, {});
   return !queued;
 }
 

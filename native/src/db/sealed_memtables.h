@@ -69,8 +69,9 @@ class SealedMemTables {
     ++running_;
   }
   /// The flush of the group has ended. Returns whether the group is installed. An installed group
-  /// drops its runs, so that only views hold them.
-  bool Ended(FlushGroup* group);
+  /// gives up its runs to *installed, so that only views hold them. The caller destroys *installed
+  /// without the mutex, because freeing a memtable takes long.
+  bool Ended(FlushGroup* group, Runs* installed);
   /// A queued flush found its group already installed.
   void EndedEarly() {
     LAVA_DCHECK(running_ > 0);

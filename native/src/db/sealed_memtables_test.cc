@@ -27,6 +27,11 @@ using Numbers = std::vector<uint64_t>;
 
 void InstallOldest(SealedMemTables* sealed) { sealed->RemoveOldest(sealed->WithoutOldest()); }
 
+bool End(SealedMemTables* sealed, const std::shared_ptr<FlushGroup>& group) {
+  SealedMemTables::Runs installed;
+  return sealed->Ended(group.get(), &installed);
+}
+
 TEST(SealedMemTables, RunsAreNumberedAndTheNewestComesFirst) {
   SealedMemTables sealed;
   EXPECT_EQ(sealed.sealed_through(), 0u);
@@ -52,7 +57,7 @@ TEST(SealedMemTables, RunsThatGatherWhileTwoFlushesRunShareTheNextFile) {
 
   first->done = true;
   InstallOldest(&sealed);
-  EXPECT_TRUE(sealed.Ended(first.get()));
+  EXPECT_TRUE(End(&sealed, first));
   const auto third = Start(&sealed);
   ASSERT_NE(third, nullptr);
   EXPECT_EQ(NumbersOf(third->runs), (Numbers{4, 3}));
@@ -76,7 +81,7 @@ TEST(SealedMemTables, RunsLeaveOldestFirstWhateverFlushEndsFirst) {
   Seal(&sealed);
   const auto second = Start(&sealed);
   second->done = true;
-  EXPECT_FALSE(sealed.Ended(second.get())) << "the group is not installed yet";
+  EXPECT_FALSE(End(&sealed, second)) << "the group is not installed yet";
   EXPECT_EQ(sealed.OldestDone(), nullptr) << "the older run is not in a file yet";
   EXPECT_EQ(sealed.NextToStart(), nullptr) << "a written group must not be flushed again";
   EXPECT_TRUE(sealed.IsOldest(*first));
@@ -96,7 +101,7 @@ TEST(SealedMemTables, AFailedFlushIsStartedAgainWithTheSameRuns) {
   SealedMemTables sealed;
   Seal(&sealed);
   const auto group = Start(&sealed);
-  EXPECT_FALSE(sealed.Ended(group.get()));
+  EXPECT_FALSE(End(&sealed, group));
   Seal(&sealed);
   EXPECT_EQ(Start(&sealed), group);
   EXPECT_EQ(NumbersOf(group->runs), (Numbers{1}));
@@ -109,8 +114,8 @@ TEST(SealedMemTables, AWrittenGroupWhoseInstallFailedIsStartedAgainOnceItIsTheOl
   Seal(&sealed);
   const auto second = Start(&sealed);
   first->done = second->done = true;
-  sealed.Ended(second.get());
-  sealed.Ended(first.get());
+  End(&sealed, second);
+  End(&sealed, first);
   EXPECT_EQ(sealed.NextToStart(), first);
   sealed.Started(first.get());
   EXPECT_EQ(sealed.NextToStart(), nullptr);
@@ -125,7 +130,11 @@ TEST(SealedMemTables, AnInstalledGroupLetsGoOfItsRuns) {
   InstallOldest(&sealed);
   EXPECT_EQ(sealed.OldestLogged(), nullptr);
   EXPECT_FALSE(run.expired());
-  EXPECT_TRUE(sealed.Ended(group.get()));
+  SealedMemTables::Runs installed;
+  EXPECT_TRUE(sealed.Ended(group.get(), &installed));
+  EXPECT_TRUE(group->runs.empty());
+  EXPECT_FALSE(run.expired()) << "the caller must choose when the run is destroyed";
+  installed.clear();
   EXPECT_TRUE(run.expired());
   EXPECT_EQ(sealed.running(), 0u);
 }

@@ -93,8 +93,7 @@ class TreeState {
   Status Log(const VersionEdit& edit, FlushGroup* group = nullptr)
       LAVA_REQUIRES(versions.install_mutex()) LAVA_EXCLUDES(mutex_);
   /// Publishes a view with the manifest's newest version. Reads that already have a view keep it. A
-  /// caller that holds view() for longer than the mutex destroys the
-  /// replaced version without the mutex.
+  /// caller that holds view() for longer than the mutex destroys the replaced version without it.
   void Adopt() LAVA_REQUIRES(mutex_);
   /// Adopts the newest version if memory was refused when its edit was logged. Called before each
   /// plan and each edit.

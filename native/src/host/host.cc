@@ -136,10 +136,10 @@ void LeaseImpl::Relieve() {
 HostImpl::HostImpl(const ProcessParts& parts)
     : cache_(BlockCache::Create(0, &budget_.total(), this)),
       wals_(parts.wals(budget_.counter(MemoryPurpose::kMetadata),
-                       [this](std::function<void()> job) { RunInBackground(std::move(job)); })),
+                       [this](std::function<void()> job) { RunJob(std::move(job)); })),
       volumes_(parts.volumes(
           budget_.counter(MemoryPurpose::kFileBuffers),
-          [this](std::function<void()> job) { RunInBackground(std::move(job)); }, &space_)) {}
+          [this](std::function<void()> job) { RunJob(std::move(job)); }, &space_)) {}
 
 Result<std::shared_ptr<Lease>> HostImpl::Acquire(uint64_t capacity_bytes,
                                                  double write_buffer_ratio) {
@@ -316,7 +316,7 @@ void HostImpl::SetBackgroundCpu(double cores) {
   if (scheduler_ != nullptr) scheduler_->SetCpu(cpu_cores_);
 }
 
-void HostImpl::RunInBackground(std::function<void()> job) {
+void HostImpl::RunJob(std::function<void()> job) {
   {
     MutexLock lock(&mutex_);
     if (own_jobs_ != nullptr) {

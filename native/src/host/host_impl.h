@@ -131,7 +131,7 @@ class HostImpl final : public Host, public PagePool::KeptPagesLimit, private Cha
   void GiveBackHeap() LAVA_EXCLUDES(heap_mutex_);
   void GiveBackHeapNow();
   uint64_t CachedInHeap() const;
-  void RunInBackground(std::function<void()> job) LAVA_EXCLUDES(mutex_);
+  void RunJob(std::function<void()> job) LAVA_EXCLUDES(mutex_);
 
   // All charges except the cache's, which gets the rest of the leases' capacity. Only users of the
   // host charge it, so cache_ exists by then.

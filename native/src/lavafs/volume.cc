@@ -145,7 +145,7 @@ std::string VolumeImpl::PathOf(Slice directory, Slice name) const {
   return device_->name() + ":" + std::string(directory) + "/" + std::string(name);
 }
 
-Status VolumeImpl::NeedsDirectory(Slice directory, Slice operation, uint32_t* number) const {
+Status VolumeImpl::FindDirectory(Slice directory, Slice operation, uint32_t* number) const {
   const std::optional<uint32_t> found = metadata_.FindDirectory(directory);
   if (found.has_value()) {
     *number = *found;
@@ -157,7 +157,7 @@ Status VolumeImpl::NeedsDirectory(Slice directory, Slice operation, uint32_t* nu
 
 Status VolumeImpl::FindFile(Slice directory, Slice name, Slice operation,
                             uint32_t* directory_number, uint32_t* inode) const {
-  LAVA_RETURN_IF_ERROR(NeedsDirectory(directory, operation, directory_number));
+  LAVA_RETURN_IF_ERROR(FindDirectory(directory, operation, directory_number));
   const std::optional<uint32_t> found = metadata_.Find(*directory_number, name);
   if (!found.has_value()) {
     return Status::NotFound(std::string(operation) + " " + PathOf(directory, name) +
@@ -186,7 +186,7 @@ Status VolumeImpl::RemoveDirectory(Slice directory) {
   MutexLock lock(&mutex_);
   LAVA_RETURN_IF_ERROR(Usable());
   uint32_t number = 0;
-  LAVA_RETURN_IF_ERROR(NeedsDirectory(directory, "remove directory", &number));
+  LAVA_RETURN_IF_ERROR(FindDirectory(directory, "remove directory", &number));
   if (metadata_.FilesIn(number) > 0) {
     return Status::Busy("remove directory " + device_->name() + ":" + std::string(directory) +
                         ": it has " + std::to_string(metadata_.FilesIn(number)) + " files");
@@ -203,7 +203,7 @@ std::vector<std::string> VolumeImpl::ListDirectories() {
 Result<std::vector<std::string>> VolumeImpl::List(Slice directory) {
   MutexLock lock(&mutex_);
   uint32_t number = 0;
-  LAVA_RETURN_IF_ERROR(NeedsDirectory(directory, "list", &number));
+  LAVA_RETURN_IF_ERROR(FindDirectory(directory, "list", &number));
   return metadata_.List(number);
 }
 
@@ -221,7 +221,7 @@ Status VolumeImpl::Resolve(Slice operation, const FilePath& from, const FilePath
   LAVA_RETURN_IF_ERROR(Usable());
   LAVA_RETURN_IF_ERROR(
       FindFile(from.directory, from.name, operation, &resolved->from, &resolved->inode));
-  LAVA_RETURN_IF_ERROR(NeedsDirectory(to.directory, std::string(operation) + " to", &resolved->to));
+  LAVA_RETURN_IF_ERROR(FindDirectory(to.directory, std::string(operation) + " to", &resolved->to));
   if (IsFileName(to.name)) return Status::OK();
   return Status::InvalidArgument(std::string(operation) + " " + PathOf(from.directory, from.name) +
                                  " to a name in " + std::string(to.directory) + " that has " +

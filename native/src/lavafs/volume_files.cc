@@ -362,7 +362,7 @@ Result<std::unique_ptr<VolumeFile>> VolumeImpl::Create(Slice directory, Slice na
   MutexLock lock(&mutex_);
   LAVA_RETURN_IF_ERROR(Usable());
   uint32_t directory_number = 0;
-  LAVA_RETURN_IF_ERROR(NeedsDirectory(directory, "create a file in", &directory_number));
+  LAVA_RETURN_IF_ERROR(FindDirectory(directory, "create a file in", &directory_number));
   if (!IsFileName(name)) {
     return Status::InvalidArgument("create a file in " + device_->name() + ":" +
                                    std::string(directory) + ": its name has " +

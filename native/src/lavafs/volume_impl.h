@@ -67,7 +67,7 @@ class VolumeImpl : public Volume {
     void AssertHeld() const LAVA_ASSERT_CAPABILITY(this) {}
   };
 
-  Status NeedsDirectory(Slice directory, Slice operation, uint32_t* number) const
+  Status FindDirectory(Slice directory, Slice operation, uint32_t* number) const
       LAVA_REQUIRES(mutex_);
   Status FindFile(Slice directory, Slice name, Slice operation, uint32_t* directory_number,
                   uint32_t* inode) const LAVA_REQUIRES(mutex_);

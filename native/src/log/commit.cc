@@ -212,11 +212,8 @@ Status LavaLogImpl::WriteMeta(const Batch& batch, bool sync) {
   for (const Op* const op : batch) {
     if (op->counts && op->kind == Op::Kind::kMeta) PutMetaOp(op->meta, &payload);
   }
-  LAVA_RETURN_IF_ERROR(
-      WriteFrame(meta_.writer.get(), FrameType::kMeta, payload, sync, &meta_.broken));
-  meta_since_checkpoint_ += meta_.writer->size() - meta_.acknowledged;
-  CountWritten(meta_.writer->size() - meta_.acknowledged);
-  meta_.acknowledged = meta_.writer->size();
+  LAVA_RETURN_IF_ERROR(WriteFrame(&meta_, FrameType::kMeta, payload, sync));
+  meta_since_checkpoint_ += Acknowledge(&meta_);
   return Status::OK();
 }
 
@@ -233,21 +230,24 @@ Status LavaLogImpl::WriteData(const Batch& batch, bool sync) {
   // Unsynced changes of names are older than these records, so they are synced first.
   if (sync && meta_.writer != nullptr && !meta_.broken)
     LAVA_RETURN_IF_ERROR(Synced(meta_.writer->SyncData()));
-  LAVA_RETURN_IF_ERROR(
-      WriteFrame(data_.writer.get(), FrameType::kBatch, payload, sync, &data_.broken));
-  data_since_checkpoint_ += data_.writer->size() - data_.acknowledged;
-  CountWritten(data_.writer->size() - data_.acknowledged);
-  data_.acknowledged = data_.writer->size();
+  LAVA_RETURN_IF_ERROR(WriteFrame(&data_, FrameType::kBatch, payload, sync));
+  data_since_checkpoint_ += Acknowledge(&data_);
   return Status::OK();
 }
 
-Status LavaLogImpl::WriteFrame(PhysicalLogWriter* writer, FrameType type, Slice payload, bool sync,
-                               bool* broken) {
-  Status status = writer->Append(type, payload);
-  if (status.ok() && !sync) status = writer->Flush();
-  *broken = !status.ok();
+Status LavaLogImpl::WriteFrame(Appended* file, FrameType type, Slice payload, bool sync) {
+  Status status = file->writer->Append(type, payload);
+  if (status.ok() && !sync) status = file->writer->Flush();
+  file->broken = !status.ok();
   if (!status.ok() || !sync) return status;
-  return Synced(writer->SyncData());
+  return Synced(file->writer->SyncData());
+}
+
+uint64_t LavaLogImpl::Acknowledge(Appended* file) {
+  const uint64_t bytes = file->writer->size() - file->acknowledged;
+  CountWritten(bytes);
+  file->acknowledged = file->writer->size();
+  return bytes;
 }
 
 Status LavaLogImpl::Synced(Status status) {

@@ -84,6 +84,13 @@ class LavaLogImpl : public LavaLog {
     void AssertHeld() const LAVA_ASSERT_CAPABILITY(this) {}
   };
 
+  // A file that the leader appends to.
+  struct Appended {
+    std::unique_ptr<PhysicalLogWriter> writer;  // null: the next append makes a file
+    uint64_t acknowledged = 0;                  // bytes of the file in acknowledged appends
+    bool broken = false;                        // a write failed, or a new file is being made
+  };
+
   // commit.cc
   Status Commit(Op* op) LAVA_EXCLUDES(mutex_) { return CommitAll({op}); }
   Status CommitAll(const Batch& ops) LAVA_EXCLUDES(mutex_);
@@ -97,8 +104,11 @@ class LavaLogImpl : public LavaLog {
   Status WriteBatch(const Batch& batch) LAVA_REQUIRES(leader_) LAVA_EXCLUDES(mutex_);
   Status WriteMeta(const Batch& batch, bool sync) LAVA_REQUIRES(leader_) LAVA_EXCLUDES(mutex_);
   Status WriteData(const Batch& batch, bool sync) LAVA_REQUIRES(leader_) LAVA_EXCLUDES(mutex_);
-  Status WriteFrame(PhysicalLogWriter* writer, FrameType type, Slice payload, bool sync,
-                    bool* broken) LAVA_REQUIRES(leader_) LAVA_EXCLUDES(mutex_);
+  Status WriteFrame(Appended* file, FrameType type, Slice payload, bool sync) LAVA_REQUIRES(leader_)
+      LAVA_EXCLUDES(mutex_);
+  /// Everything that was written to the file is acknowledged. Returns the bytes since the last
+  /// call.
+  uint64_t Acknowledge(Appended* file) LAVA_REQUIRES(leader_) LAVA_EXCLUDES(mutex_);
   /// Records the result of a sync: a failed one is final.
   Status Synced(Status status) LAVA_REQUIRES(leader_) LAVA_EXCLUDES(mutex_);
   void Apply(const Batch& batch) LAVA_REQUIRES(mutex_, leader_);
@@ -164,7 +174,7 @@ class LavaLogImpl : public LavaLog {
   bool closed_ LAVA_GUARDED_BY(mutex_) = false;
   CondVar gathered_;
   struct {
-    size_t ops = 0;
+    size_t ops = 0;            // in the last batch
     uint64_t sync_micros = 0;  // of the last batch that was synced
   } last_batch_ LAVA_GUARDED_BY(mutex_);
   // Only the leader changes these two, under the mutex, so it reads them without it: failed(),
@@ -176,12 +186,6 @@ class LavaLogImpl : public LavaLog {
   uint64_t charged_bytes_ LAVA_GUARDED_BY(mutex_) = 0;
 
   Leader leader_;
-  // A file that the leader appends to.
-  struct Appended {
-    std::unique_ptr<PhysicalLogWriter> writer;  // null: the next append makes a file
-    uint64_t acknowledged = 0;                  // bytes of the file in acknowledged appends
-    bool broken = false;                        // a write failed
-  };
   // If a data file is broken, its index goes to a separate file.
   Appended data_ LAVA_GUARDED_BY(leader_), meta_ LAVA_GUARDED_BY(leader_);
   std::vector<std::shared_ptr<DataFile>> obsolete_ LAVA_GUARDED_BY(leader_);

@@ -129,8 +129,7 @@ Status LavaLogImpl::PackSome(LogicalLog* log, size_t keep) {
       data_.broken = true;
       return status;
     }
-    CountWritten(data_.writer->size() - data_.acknowledged);
-    data_.acknowledged = data_.writer->size();
+    Acknowledge(&data_);
     MutexLock lock(&mutex_);
     index_.Packed(log, pack);
   }
@@ -213,7 +212,7 @@ Status LavaLogImpl::SealData() {
       data_.broken = true;
       return status;
     }
-    CountWritten(data_.writer->size() - data_.acknowledged);
+    Acknowledge(&data_);
     status = data_.writer->Sync();
   }
   if (!status.ok()) {
