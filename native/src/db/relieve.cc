@@ -47,8 +47,8 @@ Status JobScheduler::RelieveLevel0(uint64_t since_us) {
   with_.flushes->Schedule();
   PlanCompactions();
   instance_->MakeUrgent(os::Priority::kL0Compaction);
-  instance_->MakeUrgent(
-      os::Priority::kCompaction);  // such a job may use files with which L0 must be merged
+  // Such a job may use files with which L0 must be merged.
+  instance_->MakeUrgent(os::Priority::kCompaction);
   MutexLock state(tree_->mutex());
   if (tree_->job_counts().compactions > 0) return Status::OK();
   if (with_.faults->avoids_any()) return with_.faults->DamageOf(*tree_->version());
