@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "lava/db.h"
 #include "lava/event_listener.h"
 #include "lava/status.h"
 
