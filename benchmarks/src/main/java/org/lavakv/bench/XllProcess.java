@@ -28,6 +28,7 @@ import org.apache.flink.configuration.StateBackendOptions;
 import org.apache.flink.configuration.StateChangelogOptions;
 import org.apache.flink.configuration.TaskManagerOptions;
 import org.apache.flink.configuration.WebOptions;
+import org.apache.flink.core.execution.CheckpointType;
 import org.apache.flink.runtime.checkpoint.CheckpointStatsStatus;
 import org.apache.flink.runtime.executiongraph.AccessExecutionGraph;
 import org.apache.flink.runtime.minicluster.MiniCluster;
@@ -102,6 +103,9 @@ final class XllProcess implements Callable<Integer> {
             Counts begin = new Counts();
             awaitWritten(begin.changes + load.changes);
             Counts paused = pause();
+            // After this checkpoint no change waits for its upload.
+            cluster.triggerCheckpoint(job, CheckpointType.CONFIGURED)
+                    .get(STEP_MINUTES_MAX, TimeUnit.MINUTES);
             EngineThreads.awaitIdle();
             new ObjectMapper().writeValue(out, metrics(begin, paused, new Counts()));
             cluster.cancelJob(job).get();

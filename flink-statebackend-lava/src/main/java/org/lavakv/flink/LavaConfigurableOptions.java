@@ -93,7 +93,9 @@ public final class LavaConfigurableOptions {
                             "Minimum size of values, map values and list additions that are"
                                     + " stored in value files; 0: none are stored there."
                                     + " Compactions need not rewrite value files. Timers, and"
-                                    + " lists whose elements expire, are never stored there.");
+                                    + " lists whose elements expire, are never stored there."
+                                    + " Values too large for a memtable always are stored in"
+                                    + " value files.");
 
     public static final ConfigOption<Boolean> VALUE_SEPARATION_AUTOMATIC =
             ConfigOptions.key(LavaOptions.PREFIX + "value-separation.automatic")
@@ -166,9 +168,9 @@ public final class LavaConfigurableOptions {
                             "Cost of uploading a rewritten byte in the next incremental"
                                     + " checkpoint, in percent of the cost of rewriting the"
                                     + " byte. After the first checkpoint, files in a checkpoint"
-                                    + " are collected at more garbage (57 % instead of 25 %),"
-                                    + " and level 0 is compacted at more files. With 0, and with"
-                                    + " full checkpoints, uploads are not counted.");
+                                    + " are collected at more garbage (by default 57 % instead"
+                                    + " of 25 %), and level 0 is compacted at more files. With"
+                                    + " 0, and with full checkpoints, uploads are not counted.");
 
     public static final ConfigOption<Double> SPACE_LIMIT_RATIO =
             ConfigOptions.key(LavaOptions.PREFIX + "space.limit-ratio")
@@ -199,9 +201,9 @@ public final class LavaConfigurableOptions {
                                     + " checkpoints keep. At the limit, writes wait for space."
                                     + " If checkpoints keep the space for half a minute, the"
                                     + " oldest unfinished checkpoint fails. When nothing can be"
-                                    + " freed, the job fails with an error that names the limit;"
-                                    + " deletes remain possible. Without this option there is no"
-                                    + " such limit.");
+                                    + " freed, the job fails with an error that gives the limit"
+                                    + " in bytes; deletes remain possible. Without this option"
+                                    + " there is no such limit.");
 
     public static final ConfigOption<MemorySize> SPACE_SOFT_LIMIT =
             ConfigOptions.key(LavaOptions.PREFIX + "space.soft-limit")
@@ -219,10 +221,10 @@ public final class LavaConfigurableOptions {
                             "Maximum size of the files of all instances of a TaskManager"
                                     + " together, in addition to the limit of each instance"
                                     + " (space.limit). The job that sets the option last"
-                                    + " decides. At 90 % of the limit all writes are slowed, and"
-                                    + " the instances with most garbage are collected first. At"
-                                    + " the limit, writes behave as at space.limit. Without this"
-                                    + " option there is no such limit.");
+                                    + " decides. From 75 % of the limit on, the instances with"
+                                    + " most garbage collect. From 90 % on, all writes are"
+                                    + " slowed. At the limit, writes behave as at space.limit."
+                                    + " Without this option there is no such limit.");
 
     public static final ConfigOption<Boolean> DIRECT_IO =
             ConfigOptions.key(LavaOptions.PREFIX + "direct-io")

@@ -161,11 +161,12 @@ public final class LavaOptions {
                                     + " The restore reads only the description of the state; the"
                                     + " files are fetched in the background. A read that needs a"
                                     + " missing file waits, and that file is fetched first."
-                                    + " Native savepoints wait for all files. The first"
-                                    + " checkpoint after a restore with NO_CLAIM or with another"
-                                    + " parallelism also waits for all files, because it must"
-                                    + " upload them. If a file cannot be fetched, the read or"
-                                    + " checkpoint that needs it fails.");
+                                    + " Native savepoints, and checkpoints if incremental"
+                                    + " checkpoints are off, wait for all files. So does the"
+                                    + " first checkpoint after a restore with NO_CLAIM, with"
+                                    + " another parallelism or from a native savepoint, because"
+                                    + " it must upload them. If a file cannot be fetched, the"
+                                    + " read or checkpoint that needs it fails.");
 
     public static final ConfigOption<Boolean> METRICS_PER_STATE =
             ConfigOptions.key(PREFIX + "metrics.per-state")
@@ -182,7 +183,7 @@ public final class LavaOptions {
                     .withDescription(
                             "Interval of the reports of a TaskManager with open backends. A"
                                     + " report is a log line about native memory, cache, jobs"
-                                    + " and stalls, and a file with the same content beside the"
+                                    + " and stalls, and a file with more details beside the"
                                     + " backends' directories, for lava-inspect host. At the"
                                     + " same interval the TaskManager checks its native memory,"
                                     + " and warns if the memory stays above its budget. 0: no"

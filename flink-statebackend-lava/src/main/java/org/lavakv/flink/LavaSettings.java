@@ -1,5 +1,7 @@
 package org.lavakv.flink;
 
+import static org.lavakv.flink.shared.OptionValues.check;
+
 import java.io.File;
 import java.net.URI;
 import java.time.Duration;
@@ -20,6 +22,7 @@ import org.lavakv.TableOptions;
 import org.lavakv.VolumeOptions;
 import org.lavakv.flink.engine.Separation;
 import org.lavakv.flink.memory.MemorySettings;
+import org.lavakv.flink.shared.OptionValues;
 import org.lavakv.flink.snapshot.PackLimits;
 
 /**
@@ -59,21 +62,11 @@ final class LavaSettings {
     }
 
     private <T> Optional<T> read(ConfigOption<T> option, Class<T> type) {
-        try {
-            return config.getOptional(option);
-        } catch (IllegalArgumentException e) {
-            String allowed =
-                    type.isEnum()
-                            ? "one of " + Arrays.toString(type.getEnumConstants())
-                            : "a value of type " + type.getSimpleName();
-            throw new IllegalConfigurationException(
-                    "The value of '"
-                            + option.key()
-                            + "' is not allowed: it must be "
-                            + allowed
-                            + ".",
-                    e);
-        }
+        String allowed =
+                type.isEnum()
+                        ? "one of " + Arrays.toString(type.getEnumConstants())
+                        : "a value of type " + type.getSimpleName();
+        return OptionValues.read(config, option, allowed);
     }
 
     <T> T get(ConfigOption<T> option, Class<T> type) {
@@ -94,15 +87,6 @@ final class LavaSettings {
                 value + " bytes",
                 min + " to " + max + " bytes");
         return value;
-    }
-
-    private static void check(boolean valid, ConfigOption<?> option, Object value, String allowed) {
-        if (!valid) {
-            throw new IllegalConfigurationException(
-                    String.format(
-                            "The value %s of '%s' is not allowed: it must be %s.",
-                            value, option.key(), allowed));
-        }
     }
 
     /** Empty if the TaskManager's directory is to be used. */

@@ -1,5 +1,7 @@
 package org.lavakv.flink.changelog;
 
+import static org.lavakv.flink.shared.OptionValues.check;
+
 import java.time.Duration;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.CheckpointingOptions;
@@ -8,6 +10,7 @@ import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.core.fs.Path;
+import org.lavakv.flink.shared.OptionValues;
 
 /**
  * The checked values of {@link ChangelogOptions}. Threads: immutable. Units: bytes, milliseconds.
@@ -98,25 +101,6 @@ final class ChangelogSettings {
     }
 
     private static <T> T value(ReadableConfig config, ConfigOption<T> option, String allowed) {
-        try {
-            return config.get(option);
-        } catch (IllegalArgumentException e) {
-            throw new IllegalConfigurationException(
-                    "The value of '"
-                            + option.key()
-                            + "' is not allowed: it must be "
-                            + allowed
-                            + ".",
-                    e);
-        }
-    }
-
-    private static void check(boolean valid, ConfigOption<?> option, Object value, String allowed) {
-        if (!valid) {
-            throw new IllegalConfigurationException(
-                    String.format(
-                            "The value %s of '%s' is not allowed: it must be %s.",
-                            value, option.key(), allowed));
-        }
+        return OptionValues.read(config, option, allowed).orElse(option.defaultValue());
     }
 }

@@ -4,6 +4,6 @@
  * backend. See docs/changelog.md.
  *
  * <p>Layer: uses Flink, and of the plugin only {@code shared}. Of the plugin only the documentation
- * of options uses this package.
+ * and the check of option keys use this package.
  */
 package org.lavakv.flink.changelog;

@@ -149,7 +149,7 @@ final class NativeRestore<K> {
                                 + both.prettyPrintInterval()
                                 + ". The job was rescaled under Flink's changelog, and is"
                                 + " rescaled again before all its subtasks have materialized"
-                                + " their state. Flink would replay some changes twice. Restore"
+                                + " their state. Flink could replay some changes twice. Restore"
                                 + " with the parallelism of the checkpoint. To rescale, first"
                                 + " run the job with that parallelism, and then take a"
                                 + " savepoint, or switch the changelog off, or take a checkpoint"

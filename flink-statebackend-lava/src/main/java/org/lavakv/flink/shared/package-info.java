@@ -6,5 +6,7 @@
  * the value that the backend was given last, the change is appended to the log of the backend's
  * instance, and the backend's value refers to it. The changelog uploads the log's segments, and a
  * checkpoint of the backend names the same files.
+ *
+ * <p>{@code OptionValues} reads options for both.
  */
 package org.lavakv.flink.shared;
