@@ -1,4 +1,7 @@
 #!/usr/bin/env python3
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 """Compares versions of the plugin in iteration over state that nobody writes meanwhile.
 
 Usage: benchmarks/iteration.py [--processes N] [--rounds N] NAME=PLUGIN_JAR...

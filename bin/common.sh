@@ -1,3 +1,6 @@
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 # Shared by the commands in this folder, which source it. Nothing here installs or builds.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

@@ -1,4 +1,7 @@
 #!/usr/bin/env python3
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 """floors.py [--long] LOGS: fails when a step of bin/test did less work than required.
 
 Programs print "COUNT n what" to their step's log, LOGS/<step>.log or, for a step with several

@@ -1,4 +1,7 @@
 #!/usr/bin/env python3
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 """Tests that floors.py detects each kind of step with too little work."""
 
 import contextlib

@@ -1,3 +1,6 @@
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 """A small real cluster, started from a Flink of flink_home.py."""
 
 import json

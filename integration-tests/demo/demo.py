@@ -1,3 +1,6 @@
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 """Runs the demo job on a small real cluster, kills a part of it during the run, and checks the
 result.
 

@@ -1,3 +1,6 @@
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 """Kills parts of a small real cluster, with slow or full storage at times, while it runs a job that
 checks itself.
 

@@ -1,3 +1,6 @@
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 """The parts of a run of kills.py that its seed determines, except the faults; and seeds for several
 runs.
 

@@ -1,3 +1,6 @@
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 """Tests the reaction of kills.py to wrong outputs and to crashes; and its faults."""
 
 import argparse

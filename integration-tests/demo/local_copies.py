@@ -1,3 +1,6 @@
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 """Extracts events of local recovery from a TaskManager's log."""
 
 import re

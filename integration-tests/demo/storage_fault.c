@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Preloaded into a process, this library makes storage slow or full for the process, in chosen
 // directories and while it runs. Without a fault a call costs a reading of the clock.
 //

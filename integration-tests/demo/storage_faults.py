@@ -1,3 +1,6 @@
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 """Makes storage slow or full for a while, with storage_fault.c preloaded into processes."""
 
 import contextlib

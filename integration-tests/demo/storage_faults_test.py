@@ -1,3 +1,6 @@
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 """Tests storage_fault.c in a small process: each kind of fault is met, and only where requested."""
 
 import os

@@ -1,4 +1,7 @@
 #!/usr/bin/env bash
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 # Runs the bindings' tests in a JVM with the library built with AddressSanitizer and
 # UndefinedBehaviorSanitizer. Exit code 0: all tests passed, no sanitizer found anything, and both
 # reported the planted errors. Usage:

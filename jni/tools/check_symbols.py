@@ -1,4 +1,7 @@
 #!/usr/bin/env python3
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 """Checks that the native library loads on the oldest supported system, exports nothing else, and is
 hardened.
 

@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Point lookups in one key SST whose blocks are all cached. Prints nanoseconds per lookup. Under
 // `valgrind --tool=callgrind --toggle-collect='*RunLookups*'`, the instructions divided by the
 // printed count are those of one lookup.

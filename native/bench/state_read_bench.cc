@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Reads of a map state like those of Flink's keyed backend, on a whole instance: KEYS keys with ten
 // entries of 8 bytes each, written key by key in random order of key groups. Prints the tree and,
 // for each operation, nanoseconds per call. Under `valgrind --tool=callgrind

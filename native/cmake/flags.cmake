@@ -1,3 +1,6 @@
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 # lava_flags: the flags of each target, which a target gets from the libraries that it links.
 
 # Sanitized code that is not optimised at all takes three times as long, and its stacks say no more.

@@ -1,3 +1,6 @@
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 # The functions that the folders' files call. Each file names its sources; tools/check_layers.py
 # compares the names with the files.
 

@@ -1,4 +1,7 @@
 #!/usr/bin/env bash
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 # native/fuzz/run.sh RUNS [PARSER...]: runs the fuzzer of each parser, or of the given ones, RUNS
 # times with AddressSanitizer and UndefinedBehaviorSanitizer, two at a time. Prints how often each
 # one ran. If an input violates a rule, the exit code is non-zero, and the command to repeat it is

@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Every allocation in a history fails once, in jobs and in calls: the process survives, no answer
 // is wrong, and afterwards everything works again. The program's own malloc refuses memory.
 

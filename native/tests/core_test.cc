@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 // A program that links the core without LavaFS and LavaLog, and has a Host of its own.
 
 #include <gtest/gtest.h>

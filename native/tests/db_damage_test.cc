@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "db_value_test_util.h"
 
 // Failures of jobs, which no call reports: a damaged file, a full or missing disk.

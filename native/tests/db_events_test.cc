@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The events that listeners receive, and the calls that listeners may make.
 
 #include <gtest/gtest.h>

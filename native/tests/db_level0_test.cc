@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "db_test_util.h"
 
 // Combining files of L0 into one within L0, while it waits above a large L1 (DiffKV 3.4).

@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Large values that are written and read in pieces: they are correct, whatever fails in between,
 // and the required memory does not grow with them.
 

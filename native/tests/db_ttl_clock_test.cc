@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "base/coding.h"
 #include "db_value_test_util.h"
 #include "lava/list_format.h"

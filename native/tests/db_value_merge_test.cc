@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "db_value_test_util.h"
 
 // Compactions that rewrite values (LavaStore 3.2.2): because of garbage, and in order, for scans.

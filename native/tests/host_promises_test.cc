@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The host's guarantees for many instances in one process, on a real disk with real threads.
 
 #include <malloc.h>

@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "fuzz/blocks_input.h"
 #include "fuzz/entries_input.h"
 #include "fuzz/framing_input.h"

@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Compares the resident memory of a process with its budget, using the system's malloc: several
 // instances with separate threads, values from a few bytes to 1 MiB, snapshots that are read
 // completely like savepoints, and restores from them. Freed memory that malloc keeps is not

@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Compares the memory that jobs charge before they begin with the memory that they use, as counted
 // by the program's own malloc.
 

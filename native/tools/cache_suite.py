@@ -1,4 +1,7 @@
 #!/usr/bin/env python3
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 """bin/bench cache: compares Lava's block cache with RocksDB's, with equal bytes, on the same
 traces.
 

@@ -1,4 +1,7 @@
 #!/usr/bin/env python3
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 """Checks the engine's layers and a few related rules.
 
 Fails when a folder includes a header that its layer must not include, when two folders include each

@@ -1,4 +1,7 @@
 #!/usr/bin/env python3
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 """Plants each violation that check_layers.py must find into a separate tree."""
 
 import pathlib

@@ -1,3 +1,6 @@
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 """For checks of all sources with a compiler's analysis: the sources, and one process for each."""
 
 import concurrent.futures

@@ -1,3 +1,6 @@
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 """The defects that planted_defects.py plants: a description, and the text to replace in one file.
 
 Each text must occur exactly once in its file. When the engine's code there changes, the defect must

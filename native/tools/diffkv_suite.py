@@ -1,4 +1,7 @@
 #!/usr/bin/env python3
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 """bin/bench diffkv: the workloads of DiffKV's paper (5.2, 5.3, 5.5). Compares LavaKV with RocksDB,
 RocksDB with blob files, and Lava with each of its value policies forced, with the same memory and
 threads, in interleaved rounds.

@@ -1,4 +1,7 @@
 #!/usr/bin/env python3
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 """bin/bench files: the cost of checkpoints for a task whose instance has many files.
 
 Measures the CPU time of the synchronous part of a checkpoint, with a concurrent writer and the

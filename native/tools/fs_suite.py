@@ -1,4 +1,7 @@
 #!/usr/bin/env python3
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 """bin/bench fs: compares LavaFS with the machine's own file system, with the same bytes and the
 same sync calls, both with direct I/O, in interleaved rounds.
 

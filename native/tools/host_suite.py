@@ -1,4 +1,7 @@
 #!/usr/bin/env python3
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 """bin/bench host: many instances in one process under one budget. Compares Lava with RocksDB in
 Flink's configuration for a slot (one cache, a WriteBufferManager charged to it), in interleaved
 rounds.

@@ -1,3 +1,6 @@
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 """Runs the program of bin/bench kv and bin/bench diffkv once."""
 
 import json

@@ -1,3 +1,6 @@
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 """The report of bin/bench kv: ratios of Lava to each peer, and absolute figures."""
 
 import json

@@ -1,4 +1,7 @@
 #!/usr/bin/env python3
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 """bin/bench kv: compares LavaKV with RocksDB and RocksDB with blob files, on the same data, with
 the same memory, threads and kind of I/O, in interleaved rounds.
 

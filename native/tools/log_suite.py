@@ -1,4 +1,7 @@
 #!/usr/bin/env python3
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 """bin/bench log: compares LavaLog on LavaFS and on the machine's own file system with RocksDB's
 synchronous writes with its log, with the same records, in interleaved rounds.
 

@@ -1,4 +1,7 @@
 #!/usr/bin/env python3
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 """Plants defects in copies of the engine or of the plugin, one at a time, and verifies that tests
 catch each.
 

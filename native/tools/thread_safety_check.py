@@ -1,4 +1,7 @@
 #!/usr/bin/env python3
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 """Checks the lock annotations of the engine and its bindings with Clang's thread safety analysis.
 
 First, Clang must refuse each kind of broken code in canary.cc, so that the check cannot pass

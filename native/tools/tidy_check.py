@@ -1,4 +1,7 @@
 #!/usr/bin/env python3
+# Copyright 2026 The Lava authors
+# SPDX-License-Identifier: Apache-2.0
+
 """Checks the sources of the engine and its bindings with clang-tidy; native/.clang-tidy has the
 checks.
 

@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Benchmarks of the cache by itself; prints lines of JSON.
 //
 //   cache_bench workloads

@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The cost of checkpoints for a task whose instance has many files, with concurrent writes and the
 // resulting jobs: the CPU time of the synchronous part of a checkpoint, and for Lava also that of
 // installing the results of jobs.

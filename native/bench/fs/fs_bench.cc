@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 // fs_bench lavafs|posix DIRECTORY CASE [options]: one case of bin/bench fs, as a line of JSON.
 
 #include <unistd.h>

@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 // host_bench lava|rocksdb DIRECTORY CASE [options]: one case of bin/bench host, as lines of JSON.
 
 #include <CLI/CLI.hpp>

@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Runs one engine through phases (bench/kv/phases.h) on one data set. Prints a JSON object for the
 // engine, and one for each phase. native/tools/kv_suite.py compares engines.
 //   kv_bench ENGINE DIRECTORY [--NAME=VALUE ...] PHASE...

@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 // log_bench lava-lavafs|lava-posix|rocksdb DIRECTORY CASE [options]: one case of bin/bench log, as
 // a line of JSON.
 

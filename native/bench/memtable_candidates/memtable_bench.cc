@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Compares data structures for the memtable with keys like Flink's: one table, key groups, map
 // entries. Prints nanoseconds of thread CPU time for each operation, median of rounds, and bytes
 // for each entry.

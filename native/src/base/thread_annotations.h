@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 /// Clang's thread safety analysis checks these at compile time (-Wthread-safety); other compilers

@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The part of JobScheduler that frees memory and space for waiting writes and for other instances.
 
 #include <cstdint>

@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The part of JobScheduler that runs jobs.
 #include <cstdint>
 #include <memory>

@@ -1,3 +1,5 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
 
 #include <cstddef>
 #include <cstdint>

@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 // This library's own operator new: large allocations come from the page pool (large_memory.h), all
 // others from malloc. Its symbols are hidden in the shared library, so other libraries keep theirs.
 

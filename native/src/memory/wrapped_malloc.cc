@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Replaces malloc (linker option --wrap) in statically linked libraries. zstd's contexts,
 // dictionaries and training buffers are large and thus come from the page pool, like the engine's
 // own allocations.

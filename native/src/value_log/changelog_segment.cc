@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "value_log/changelog_segment.h"
 
 #include <algorithm>

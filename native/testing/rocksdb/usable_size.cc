@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 // For programs that also have RocksDB's shared library. RocksDB allocates with this program's
 // operator new, which takes large blocks from the page pool (memory/large_memory.h), and then asks
 // malloc for their usable size. malloc would read memory in front of a block that is not its own.

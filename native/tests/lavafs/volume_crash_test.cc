@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 // A LavaFS volume after crashes: histories of every call run on a disk in memory, and after each
 // change the disk is examined as a killed process or a power cut would leave it.
 

@@ -1,4 +1,5 @@
-
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
 
 #include "inspect/inspect_test_util.h"
 #include "testing/count.h"

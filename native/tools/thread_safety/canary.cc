@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Code that breaks the rules of locks, in a different way for each value of BREAKS. check.py
 // requires that the compiler refuses each of them, and that it accepts the code with BREAKS 0. This
 // file is never linked.

@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Code that clang-tidy must refuse when BREAKS is not 0, see tidy_check.py.
 
 #include <cstddef>

@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <cstdio>
 
 // zstd's dictionary training can print to stderr, which this library never requests. On some

@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 package org.lavakv;
 
 /** Faults of the bindings, for the plugin's tests. Threads: any; faults apply to all threads. */

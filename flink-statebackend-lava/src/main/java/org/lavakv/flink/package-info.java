@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 /**
  * The state backend as Flink sees it: factory, options, the keyed backend and its builder.
  *

@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 /**
  * Storage of Flink's changelog. A job that sets {@code state.changelog.enabled: true} and {@code
  * state.changelog.storage: lava} has its changes in files beside its checkpoints, with any state

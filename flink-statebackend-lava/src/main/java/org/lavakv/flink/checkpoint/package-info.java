@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 /**
  * Formats of a checkpoint's own files, written by snapshots and read by restores; its handles; and
  * how its files are copied.

@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 package org.lavakv.flink.engine;
 
 import java.util.Arrays;

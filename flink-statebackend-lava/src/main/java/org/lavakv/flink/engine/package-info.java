@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 /**
  * The adapter between the state classes and LavaKV: the open instance, its tables, composite keys,
  * and lists as segments.

@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 /**
  * Native memory: how much of it a slot, or the TaskManager, gives to its instances.
  *

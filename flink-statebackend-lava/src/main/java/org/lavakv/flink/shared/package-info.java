@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 /**
  * The log that a backend and the changelog above it share: a large value is written once for both.
  * See docs/changelog.md.

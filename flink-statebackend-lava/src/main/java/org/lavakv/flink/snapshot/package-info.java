@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 /**
  * Checkpoints and savepoints: the files of a checkpoint, their upload, their reuse by later
  * checkpoints, and Flink's canonical format.

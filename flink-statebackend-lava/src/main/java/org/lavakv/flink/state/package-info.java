@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 /**
  * Flink's five kinds of keyed state on the engine, their migration to new serializers, and the
  * streams of keys.

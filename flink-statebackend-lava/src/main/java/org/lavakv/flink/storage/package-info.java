@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 /**
  * Where an instance's data files are: in a directory of the machine, or in a volume shared by all
  * instances of the process.

@@ -1,3 +1,6 @@
+// Copyright 2026 The Lava authors
+// SPDX-License-Identifier: Apache-2.0
+
 /**
  * Timers in the engine: a priority queue of sorted keys for each key group, with its head in
  * memory.
