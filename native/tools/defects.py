@@ -292,7 +292,7 @@ DEFECTS = [
     Defect("a value file that was busy is never collected", "src/db/collection_planner.cc",
            "findings->unjudged.insert(meta.id);", "", ("db",)),
     Defect("values that expire later are not dropped", "src/db/collection_planner.cc",
-           "now_ms < first_expiry_ms &&", "", ("db",)),
+           "now_ms < first_expiry_ms &&", "now_ms != INT64_MIN &&", ("db",)),
     # Lifetimes.
     Defect("files are removed though a snapshot names them", "src/db/obsolete_files.cc",
            "if (!candidate->second.file.expired() || kept_segments_.contains(candidate->first)) "
@@ -310,7 +310,7 @@ DEFECTS = [
            "    if (!expired || kept_segments_.contains(candidate->first)) continue;",
            ("stress",)),
     Defect("moved files are still watched when a close has let go of all versions",
-           "src/db/version_store.cc", "  obsolete_files_.Clear();\n", "", ("concurrency",)),
+           "src/db/version_store.cc", "  obsolete_files_.Clear();\n", "", ("db", "concurrency")),
     Defect("files that nothing names stay", "src/db/file_remover.cc",
            "Remove(files->begin()->first);",
            "if (files->begin()->first.empty()) Remove(\"none\");", ANSWERS),
