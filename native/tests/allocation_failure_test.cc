@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/guarded.h"
+#include "db/components_for_test.h"
 #include "db/version_store.h"
 #include "db_test_util.h"
 #include "fs/posix_directory_lock.h"
@@ -488,6 +489,34 @@ TEST_F(AllocationFailure, AnEditThatTheManifestHasIsNotReportedAsFailed) {
         << "allocation " << at;
     EXPECT_EQ(store.newest(), store.state().version) << "allocation " << at;
   }
+}
+
+// A logged edit is adopted by the next call that looks for it.
+TEST_F(AllocationFailure, AnEditThatCouldNotBeAdoptedIsAdoptedOnceThereIsMemory) {
+  uint64_t refusals = 0;
+  bool refused = true;
+  for (int64_t at = 0; refused; ++at) {
+    ComponentsForTest parts;
+    parts.Begin();
+    ASSERT_OK(parts.Log(ComponentsForTest::Adding(parts.NewFile())));
+    MutexLock state(parts.tree.mutex());
+    bool adopted = false;
+    {
+      const Armed armed;
+      Fail(at);
+      adopted = Tried([&] {
+        parts.tree.mutex()->AssertHeld();
+        parts.tree.Adopt();
+      });
+      FailNone();
+    }
+    refused = plan.refused > 0;
+    refusals += plan.refused;
+    EXPECT_NE(adopted, refused) << "allocation " << at;
+    parts.tree.AdoptLeft();
+    EXPECT_EQ(parts.tree.version(), parts.tree.versions.newest()) << "allocation " << at;
+  }
+  EXPECT_EQ(refusals > 0, LAVA_OWN_MALLOC == 1);
 }
 
 }  // namespace

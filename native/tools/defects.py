@@ -420,7 +420,7 @@ DEFECTS = [
            ("volumes",)),
     Defect("what the cache evicted for others stays resident", "src/host/host.cc",
            "peak > in_heap + capacity / kHeapShare && resident > capacity;",
-           "capacity == 0;", ("host",)),
+           "capacity == 0 && resident == 0;", ("host",)),
     Defect("what others freed stays resident while the budget is used", "src/host/host.cc",
            "if (has_shrunk || SteadyClock::now() >= next_heap_look_.load(std::memory_order_relaxed))",
            "if (has_shrunk)", ("host",)),
@@ -505,7 +505,7 @@ DEFECTS = [
     Defect("a batch reads on behind a range of extents", "src/lavafs/volume_files.cc",
            "return length <= bytes - offset;", "return true;", ("volumes",)),
     Defect("a full disk leaves its garbage hidden", "src/db/compaction_planner.cc",
-           "(inputs.disk_full && !collecting) ||", "", ("on a volume",)),
+           "(inputs.disk_full && !collecting) ||", "", ("db", "on a volume")),
     # Missing files.
     Defect("a compaction takes a file that is not there", "src/db/compaction_planner.cc",
            "jobs.IsBusy(entry) || missing_files_.Contains(entry.file->id)", "jobs.IsBusy(entry)",
