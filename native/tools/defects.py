@@ -309,8 +309,8 @@ DEFECTS = [
            "    if (!expired && candidate->second.file.expired()) files_.erase(candidate);\n"
            "    if (!expired || kept_segments_.contains(candidate->first)) continue;",
            ("stress",)),
-    Defect("moved files are still watched when a close has let go of all versions",
-           "src/db/version_store.cc", "  obsolete_files_.Clear();\n", "", ("db", "concurrency")),
+    Defect("a closed instance still reports unused files", "src/db/version_store.cc",
+           "  obsolete_files_.Clear();\n", "", ("db",)),
     Defect("files that nothing names stay", "src/db/file_remover.cc",
            "Remove(files->begin()->first);",
            "if (files->begin()->first.empty()) Remove(\"none\");", ANSWERS),

@@ -122,8 +122,7 @@ Status VersionStore::status() const {
 }
 
 void VersionStore::Close() {
-  // Cleared first, so that a late search for unused files does not report files that are only
-  // unused because the versions below are released.
+  // A late search for unused files must find none: another instance may have the directory by then.
   obsolete_files_.Clear();
   manifest_.reset();
   std::shared_ptr<const Version> newest = std::make_shared<Version>();
