@@ -350,8 +350,8 @@ TEST(DBConcurrency, CloseWhileBusy) {
   }
 }
 
-// A file that moved to another level is watched until it is obsolete. It also looks obsolete when a
-// close has released all versions.
+// A flush looks for unused files at its end. After a close, which releases all versions, the flush
+// must not take a file that moved to another level for unused.
 TEST(DBConcurrency, AFlushThatReturnsAfterTheCloseTakesNoFile) {
   ChosenFileSystem memory;
   FaultFileSystem slow(&memory);
