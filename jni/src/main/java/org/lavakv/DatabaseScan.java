@@ -6,7 +6,6 @@ package org.lavakv;
 import static org.lavakv.BoundedCall.DONE;
 
 import java.lang.ref.Reference;
-import java.util.Objects;
 
 /**
  * Scans of one instance: pages of one table, or of several tables at once. {@link LavaDB} has the
@@ -78,13 +77,6 @@ final class DatabaseScan {
     /** Returns 0, or the required size of the array. */
     private int scanInto(byte[] out, long table, ScanOptions o, long snapshot)
             throws LavaDBException {
-        byte[] lower = o.lower;
-        byte[] upper = o.upper;
-        int lowerBytes = o.lowerBytes;
-        int upperBytes = o.upperBytes;
-        // They differ if another thread changes the options, which is not allowed.
-        Objects.checkFromIndexSize(0, lowerBytes, lower.length);
-        Objects.checkFromIndexSize(0, upperBytes, upper.length);
         int flags =
                 (o.lowerExclusive ? FLAG_LOWER_EXCLUSIVE : 0)
                         | (o.keysOnly ? FLAG_KEYS_ONLY : 0)
@@ -92,10 +84,10 @@ final class DatabaseScan {
         return scan0(
                 db.handle,
                 table,
-                lower,
-                lowerBytes,
-                upper,
-                upperBytes,
+                o.lower,
+                o.lowerBytes,
+                o.upper,
+                o.upperBytes,
                 flags,
                 o.prefixBytes,
                 o.skipKeyBytes,
@@ -108,14 +100,12 @@ final class DatabaseScan {
 
     private int scanInto(byte[] out, long[] tables, TablesScan o, long snapshot)
             throws LavaDBException {
-        // Another key may be there already if another thread changes the options.
-        byte[] afterKey = o.afterKey;
         return scanTables0(
                 db.handle,
                 tables,
                 o.afterTable,
-                afterKey,
-                afterKey.length,
+                o.afterKey,
+                o.afterKey.length,
                 o.fillCache ? 0 : FLAG_PAST_CACHE,
                 o.entriesMax,
                 o.bytesMax,

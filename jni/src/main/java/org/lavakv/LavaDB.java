@@ -444,11 +444,7 @@ public final class LavaDB extends NativeObject {
             throw new IllegalArgumentException(
                     "this batch is for the instance in " + batch.db.path + ", not for " + path);
         }
-        byte[] bytes = batch.bytes;
-        int length = batch.length;
-        // They differ if another thread changes the batch, which is not allowed.
-        Objects.checkFromIndexSize(0, length, bytes.length);
-        writes.repeat(() -> write0(handle, bytes, length));
+        writes.repeat(() -> write0(handle, batch.bytes, batch.length));
     }
 
     /** The log that the instance shares with the layer above it. */
